@@ -1,0 +1,29 @@
+"""Your own compact text encoder, from raw text to a served model, on the machine you have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from litebert import presets as presets
+    from litebert.config import Config as Config
+    from litebert.config import Head as Head
+    from litebert.interop.folder import load as load
+    from litebert.interop.folder import save as save
+
+__version__ = "0.1.0"
+__all__ = ["Config", "Head", "load", "presets", "save"]
+
+_HOMES = {"Config": "litebert.config", "Head": "litebert.config", "load": "litebert.interop.folder",
+          "save": "litebert.interop.folder"}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Names load their module on first use, so that `import litebert` and the command line stay instant."""
+    import importlib
+
+    if name == "presets":
+        return importlib.import_module("litebert.presets")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'litebert' has no attribute {name!r}")

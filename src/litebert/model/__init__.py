@@ -1,0 +1,1 @@
+"""The encoder and its parts; import what you need from the file that owns it, nothing is imported here."""

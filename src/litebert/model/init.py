@@ -1,0 +1,38 @@
+"""What are a new model's weights? Truncated normal (cut at 2 std), biases 0, norms 1: a function of seed and name.
+
+Every tensor is drawn from its own address, so that adding a head, or a tensor in between, moves no other.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from litebert import rng
+from litebert.config import Config
+
+_ZERO = ("bias",)  # names that end so start at 0; the score biases of relative attention are weights in all but name
+
+
+def fill(module: nn.Module, config: Config, seed: int) -> None:
+    """Initial values for every parameter, in place."""
+    norms = {id(p) for m in module.modules() if isinstance(m, nn.LayerNorm) for p in (m.weight,)}
+    with torch.no_grad():
+        for name, tensor in module.named_parameters():
+            if id(tensor) in norms:
+                tensor.fill_(1.0)
+            elif name.rsplit(".", 1)[-1] in _ZERO:
+                tensor.zero_()
+            else:
+                _draw(tensor, config, seed, name)
+        pads = getattr(getattr(module, "embedding", None), "word", None)
+        if config.pad_frozen and pads is not None:
+            pads.weight[config.pad].zero_()
+
+
+def _draw(tensor: torch.Tensor, config: Config, seed: int, name: str) -> None:
+    generator = torch.Generator(device=tensor.device).manual_seed(rng.key(seed, f"init:{name}"))
+    if config.init == "normal":
+        tensor.normal_(0.0, config.init_std, generator=generator)
+    else:
+        nn.init.trunc_normal_(tensor, 0.0, config.init_std, -2 * config.init_std, 2 * config.init_std, generator)
