@@ -47,9 +47,7 @@ def heads(config: Config, wanted: Iterable[str] | Mapping[str, int | Head]) -> d
         raise ConfigError(f"heads {wanted!r} is one word: write a list, as in heads=[{wanted!r}]")
     if not isinstance(wanted, Mapping):
         return {name: head(config, name) for name in wanted}
-    return {
-        name: spec if isinstance(spec, Head) else head(config, name, labels=spec) for name, spec in wanted.items()
-    }
+    return {name: spec if isinstance(spec, Head) else head(config, name, labels=spec) for name, spec in wanted.items()}
 
 
 def pretraining_heads(config: Config) -> dict[str, Head]:

@@ -104,7 +104,7 @@ class Attention(nn.Module):
 
 def mix(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: float, path: Path) -> Tensor:
     """softmax(query · keyᵀ / √D + bias) · value, [B, N, Q, D], by the path that suits the machine."""
-    if (_prefers_fused(query, key) if path == "auto" else path == "fused"):
+    if _prefers_fused(query, key) if path == "auto" else path == "fused":
         return F.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=dropout)
     batch, heads, queries, width = query.shape
     keys = key.shape[2]
