@@ -68,3 +68,8 @@ def _classifier(config: Config, kind: str) -> dict[str, Any]:
         case "xlnet":
             return {"source": "last", "dense": "tanh", "first_dropout": False}
     return {} if config.pooler != "none" else {"source": "first", "dense": "tanh"}
+
+
+def kinds() -> tuple[HeadKind, ...]:
+    """Every kind of head."""
+    return get_args(HeadKind)

@@ -4,8 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bundle_writer import Compress, Tensors, bert_like, entry, every_dtype, header, literal, write_bundle, write_table
 
+from interop.bundle_writer import (
+    Compress,
+    Tensors,
+    bert_like,
+    entry,
+    every_dtype,
+    header,
+    literal,
+    write_bundle,
+    write_table,
+)
 from litebert.interop import crc32c as crc_module
 from litebert.interop import tf_bundle
 from litebert.interop.crc32c import crc32c, masked, unmask

@@ -5,6 +5,8 @@ Every tensor is drawn from its own address, so that adding a head, or a tensor i
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import torch
 from torch import nn
 
@@ -14,11 +16,13 @@ from litebert.config import Config
 _ZERO = ("bias",)  # names that end so start at 0; the score biases of relative attention are weights in all but name
 
 
-def fill(module: nn.Module, config: Config, seed: int) -> None:
-    """Initial values for every parameter, in place."""
+def fill(module: nn.Module, config: Config, seed: int, only: Collection[str] | None = None) -> None:
+    """Initial values in place, for every parameter or only for the named ones."""
     norms = {id(p) for m in module.modules() if isinstance(m, nn.LayerNorm) for p in (m.weight,)}
     with torch.no_grad():
         for name, tensor in module.named_parameters():
+            if only is not None and name not in only:
+                continue
             if id(tensor) in norms:
                 tensor.fill_(1.0)
             elif name.rsplit(".", 1)[-1] in _ZERO:
@@ -26,7 +30,7 @@ def fill(module: nn.Module, config: Config, seed: int) -> None:
             else:
                 _draw(tensor, config, seed, name)
         pads = getattr(getattr(module, "embedding", None), "word", None)
-        if config.pad_frozen and pads is not None:
+        if config.pad_frozen and pads is not None and (only is None or "embedding.word.weight" in only):
             pads.weight[config.pad].zero_()
 
 

@@ -74,6 +74,8 @@ class Model(nn.Module):
         around = self._surroundings(hidden, segments, positions, past)
         if targets is not None:
             return self._two_streams(hidden, seen, around, targets, memory, remember)
+        if seen is not None and self.query_vector is not None:
+            seen = visibility.see_self(seen)  # XLNet's content stream always does, padding included
         bias, lonely = surroundings_of(seen, hidden.dtype)
         states = self.encoder(hidden, around._replace(bias=bias, seen=lonely), memory, frozen)
         last = F.dropout(states[-1], self.config.output_dropout, self.training)
@@ -117,7 +119,7 @@ class Model(nn.Module):
         value = None
         for part in parts:
             value = part if value is None else value & part
-        if value is not None and value.shape[2] == 1 and visible is not None:
+        if value is not None and value.shape[2] == 1 and self.query_vector is not None:
             value = value.expand(-1, -1, ids.shape[1], -1)
         return value
 

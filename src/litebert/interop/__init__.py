@@ -1,0 +1,1 @@
+"""Other people's folders: Hugging Face, original TensorFlow checkpoints, and our own."""

@@ -1,0 +1,212 @@
+"""How is a model loaded and saved? By name or folder; a saved model is a Hugging Face folder wherever that is possible.
+
+A folder is one of three: Hugging Face's (config.json, model.safetensors, and litebert.json for what its config cannot
+say), our own (litebert.json and model.safetensors under our names), or an original TensorFlow checkpoint.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from litebert import __version__, family, presets
+from litebert.config import Config, ConfigError, Head, build, unknown_name
+from litebert.interop import hf, hf_config, tensors, tf
+from litebert.interop.hf import Parts
+from litebert.interop.tensors import FolderError
+from litebert.model import init, model, reshape
+from litebert.model.model import Model
+
+OURS = "litebert.json"
+Form = Literal["auto", "hf", "litebert"]
+
+
+def load(
+    name: str | Path,
+    heads: Iterable[str] | Mapping[str, int | Head] | None = None,
+    *,
+    seed: int = 0,
+    dtype: torch.dtype | None = None,
+    device: str = "cpu",
+    **changes: Any,
+) -> Model:
+    """A model by preset name (new weights) or folder (its own), in eval mode: `load("albert-base", heads=["mlm"])`.
+
+    heads: those to wear, `["mlm", "order"]` or `{"classify": 3}`; None = a folder's own, none for a preset. A head that
+    the folder lacks is new, drawn from `seed`. changes: config fields that no weight depends on, or any for a preset.
+    """
+    path = Path(name)
+    if not path.is_dir() and str(name) in presets.names():
+        made = model.build(_changed(presets.preset(str(name)), changes), heads or (), seed=seed)
+    else:
+        parts = read(path)
+        config = _changed(parts.config, changes)
+        made = _wear(config, parts, heads, seed)
+    return made.to(device=device, dtype=dtype).eval()
+
+
+def read(path: Path) -> Parts:
+    """Config, heads and tensors of any folder or TensorFlow checkpoint that we know."""
+    if not path.is_dir() and not tf.is_checkpoint(path):
+        what = "model folder" if path.exists() else "preset or folder"
+        raise FolderError(f"{unknown_name(what, str(path), presets.names())} (or name a folder that exists)")
+    if (path / "config.json").is_file() and not tf.is_checkpoint(path):
+        return _with_ours(path, hf.read(path))
+    if (path / OURS).is_file():
+        return _read_ours(path)
+    if tf.is_checkpoint(path):
+        return tf.read(path)
+    if path.is_dir() and any(path.glob("*.safetensors")):
+        raise FolderError(f"{path} has tensors but neither config.json nor {OURS}: copy the config beside them")
+    tensors.files(path)
+    raise FolderError(f"{path} has no config.json and no {OURS}: name a folder that holds a model")
+
+
+def save(model: Model, folder: str | Path, to: Form = "auto", extras: Mapping[str, Any] | None = None) -> str:
+    """The model in a folder; gives back the form written. auto = Hugging Face where a class exists, else our own.
+
+    `hf` refuses what transformers cannot compute. A shared rotary model leaves as an unshared RoFormer, and
+    litebert.json remembers the sharing.
+    """
+    path = Path(folder)
+    against = hf.reasons_against(model.config)
+    if to == "hf" and against:
+        raise FolderError(f"transformers has no class for {'; '.join(against)}: write it with --to litebert")
+    path.mkdir(parents=True, exist_ok=True)
+    if to == "litebert" or against:
+        tensors.write_file(path / tensors.NAME, model.state_dict())
+        tensors.write_json(path / OURS, _ours(model))
+        (path / "config.json").unlink(missing_ok=True)
+        (path / hf.BESIDE).unlink(missing_ok=True)
+        return "litebert"
+    hf.write(leaving(model), path, extras)
+    tensors.write_json(path / OURS, _ours(model))
+    return "hf"
+
+
+def leaving(made: Model) -> Model:
+    """The model in the shape in which it fits its Hugging Face class, computing the same."""
+    kind = family.family(made.config)
+    if kind == "roformer" and made.config.sharing != "none":
+        made = reshape.reshare(made, "none")
+    if kind == "xlnet" and not made.config.untied:
+        config = made.config.but(untied=True)
+        state, _ = reshape.resharing(made.state_dict(), made.config, config)
+        made = reshape.with_state(config, made, state)
+    if kind == "albert":
+        made = reshape.with_mapping(made) if not made.config.mapped else made
+    return made
+
+
+def describe(path: Path) -> tuple[Config, dict[str, Head]]:
+    """Config and heads of a folder from its JSON alone, without reading a tensor where litebert.json is there."""
+    if (path / OURS).is_file():
+        return _parse_ours(path)
+    parts = read(path)
+    return parts.config, parts.heads
+
+
+def _wear(config: Config, parts: Parts, heads: Iterable[str] | Mapping[str, int | Head] | None, seed: int) -> Model:
+    wanted = parts.heads if heads is None else _matching(config, parts.heads, heads)
+    made = model.build(config, wanted, device="meta")
+    expected = made.state_dict()
+    state = {k: v for k, v in parts.state.items() if k in expected and v.shape == expected[k].shape}
+    lacking = [k for k in expected if k not in state]
+    if lacking:
+        if not all(k.startswith("heads.") for k in lacking):
+            hf.report([f"missing {k} {list(expected[k].shape)}" for k in lacking if not k.startswith("heads.")], Path())
+        dtype = next(iter(state.values())).dtype
+        fresh = model.build(config, wanted, seed=None).to(dtype)
+        init.fill(fresh, config, seed, only=lacking)
+        state |= {k: v for k, v in fresh.state_dict().items() if k in lacking}
+    made.load_state_dict(state, assign=True)
+    return made
+
+
+def _matching(
+    config: Config, present: Mapping[str, Head], wanted: Iterable[str] | Mapping[str, int | Head]
+) -> dict[str, Head]:
+    """The wanted heads, as the folder has them where only the name was given."""
+    made = family.heads(config, wanted)
+    if isinstance(wanted, Mapping):
+        return made
+    return {name: present.get(name, spec) for name, spec in made.items()}
+
+
+def _changed(config: Config, changes: Mapping[str, Any]) -> Config:
+    return config.but(**changes) if changes else config
+
+
+def _ours(made: Model) -> dict[str, Any]:
+    heads = {name: spec.model_dump(mode="json") for name, spec in made.specs.items()}
+    return {"litebert": __version__, "config": made.config.model_dump(mode="json"), "heads": heads}
+
+
+def _parse_ours(path: Path) -> tuple[Config, dict[str, Head]]:
+    values = tensors.read_json(path / OURS)
+    try:
+        config = build(values["config"])
+        heads = {k: Head(**{**v, "names": tuple(v.get("names", ()))}) for k, v in values.get("heads", {}).items()}
+    except KeyError as error:
+        raise FolderError(f"{path / OURS} lacks {error}: save the model again") from None
+    except ConfigError as error:
+        raise FolderError(f"{path / OURS}: {error}") from None
+    return config, heads
+
+
+def _read_ours(path: Path) -> Parts:
+    config, heads = _parse_ours(path)
+    state = tensors.read(path)
+    expected = model.build(config, heads, device="meta").state_dict()
+    problems = [f"missing {k} {list(v.shape)}" for k, v in expected.items() if k not in state]
+    problems += [f"unknown {k} {list(v.shape)}" for k, v in state.items() if k not in expected]
+    problems += [
+        f"{k} is {list(state[k].shape)}, the config asks for {list(v.shape)}"
+        for k, v in expected.items() if k in state and state[k].shape != v.shape
+    ]  # fmt: skip
+    hf.report(problems, path)
+    return Parts(config, heads, state)
+
+
+def _with_ours(path: Path, parts: Parts) -> Parts:
+    """The Hugging Face folder's parts, with what litebert.json adds, as long as it still speaks of this model."""
+    if not (path / OURS).is_file():
+        return parts
+    config, heads = _parse_ours(path)
+    stale = _stale(path, config, parts.state)
+    if stale:
+        warnings.warn(f"{path / OURS} is left aside: {stale}; the model is as config.json says", stacklevel=3)
+        return parts
+    beside: dict[str, Tensor] = tensors.read_file(path / hf.BESIDE) if (path / hf.BESIDE).is_file() else {}
+    state = parts.state
+    expected = model.build(config, heads, device="meta").state_dict()
+    if parts.config.sharing == "none" and config.sharing != "none":
+        fold = parts.config.but(sharing=config.sharing, groups=config.groups)
+        state, _ = reshape.resharing(state, parts.config, fold, "first")
+    elif parts.config.untied != config.untied:
+        state, _ = reshape.resharing(state, parts.config, parts.config.but(untied=config.untied), "first")
+    state = {k: v for k, v in {**state, **beside}.items() if k in expected}
+    return Parts(config, heads, state)
+
+
+def _stale(path: Path, config: Config, state: Mapping[str, Tensor]) -> str:
+    """Why litebert.json no longer belongs to the files around it; '' when it does."""
+    values = tensors.read_json(path / "config.json")
+    now = hf_config.read(values)
+    fits = {**config.model_dump(), "sharing": now.sharing, "groups": now.groups, "mapping": now.mapping}
+    written = hf_config.write(Config(**fits)) if family.family(Config(**fits)) == family.family(now) else {}
+    changed = [k for k, v in written.items() if k in values and values[k] != v]
+    if changed or not written:
+        return f"config.json was changed since ({', '.join(changed[:3]) or 'model_type'})"
+    if now.sharing == "none" and config.sharing != "none":
+        fold = now.but(sharing=config.sharing, groups=config.groups)
+        body = {k: v for k, v in state.items() if k.startswith("encoder.")}
+        _, moved = reshape.resharing(body, now.but(pooler=config.pooler), fold.but(pooler=config.pooler), "first")
+        if moved:
+            return f"blocks that it shares differ by up to {moved:.3g}"
+    return ""

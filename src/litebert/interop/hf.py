@@ -1,0 +1,210 @@
+"""How does a Hugging Face folder become a model, and a model such a folder? Strict both ways, bytes unchanged.
+
+Heads and a pooler that transformers has no place for go beside, into litebert.safetensors, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from litebert import family
+from litebert.config import Config, Head
+from litebert.interop import hf_config, hf_keys, tensors
+from litebert.interop.tensors import FolderError
+from litebert.model.model import Model
+
+BESIDE = "litebert.safetensors"
+
+
+class Parts(NamedTuple):
+    """A model in pieces: what it is, what it wears, and its tensors under our names."""
+
+    config: Config
+    heads: dict[str, Head]
+    state: dict[str, Tensor]
+
+
+def read(folder: Path) -> Parts:
+    """Config, heads and tensors of a Hugging Face folder, with transformers' behaviour."""
+    where = str(folder / "config.json")
+    values = tensors.read_json(folder / "config.json")
+    kind, config = hf_config.family_of(values, where), hf_config.read(values, where)
+    found = _normalised(tensors.read(folder), kind, folder)
+    names = hf_keys.table(kind, config, {k: family.head(config, k) for k in family.kinds()})
+    if config.pooler == "cls" and not any(k.startswith(names["pooler.dense"]) for k in found):
+        objectives = tuple(o for o in config.objectives if o not in ("sop", "nsp"))
+        config = config.but(pooler="none", objectives=objectives)
+    heads = _heads(kind, config, values, found)
+    state = assemble(kind, config, heads, found, folder)
+    return Parts(config, heads, state)
+
+
+def assemble(
+    kind: family.Family, config: Config, heads: Mapping[str, Head], found: Mapping[str, Tensor], folder: Path
+) -> dict[str, Tensor]:
+    """Their tensors under our names; what is missing, misshapen or unknown is named with its shape."""
+    names = hf_keys.table(kind, config, heads)
+    with torch.device("meta"):
+        expected = Model(config, heads).state_dict()
+    state, used, problems = {}, set(), []
+    for ours, meta in expected.items():
+        theirs = hf_keys.theirs(ours, names)
+        to_ours, to_theirs = hf_keys.layout(kind, ours, config)
+        shape = tuple(to_theirs(meta).shape)
+        if theirs is None or theirs not in found:
+            problems.append(f"missing {theirs or ours} {list(shape)}")
+        elif tuple(found[theirs].shape) != shape:
+            problems.append(f"{theirs} is {list(found[theirs].shape)}, the config asks for {list(shape)}")
+        else:
+            state[ours] = to_ours(found[theirs])
+        used.add(theirs)
+    unknown = [f"unknown {k} {list(v.shape)}" for k, v in found.items() if k not in used]
+    report([*problems, *unknown], folder)
+    return state
+
+
+def report(problems: list[str], folder: Path) -> None:
+    """Raise for tensors that do not fit, the first few by name."""
+    if problems:
+        more = f", and {len(problems) - 4} more" if len(problems) > 4 else ""
+        raise FolderError(f"{folder}: the tensors do not fit the config: {'; '.join(problems[:4])}{more}")
+
+
+def reasons_against(config: Config) -> list[str]:
+    """Why transformers has no class that computes what this config does; empty when it has."""
+    kind = family.family(config)
+    xlnet, bert = kind == "xlnet", kind in ("bert", "roberta")
+    unshare = "(add --sharing none to leave unshared)"
+    shares = config.sharing != "none" and kind not in ("albert", "roformer")
+    usual = (False, False) if xlnet else (True, True)
+    small_print = (config.embedding_norm, config.attention_bias)
+    odd = (
+        kind == "albert" and config.sharing == "all" and hf_config.floats_err(config.layers, config.groups) is not None
+    )
+    against = {
+        "norm 'pre' (its classes are post-norm)": config.norm == "pre",
+        "mapping 'early' (its classes map after the sum)": config.mapping == "early",
+        f"sharing '{config.sharing}' {unshare}": config.sharing in ("attention", "ffn") or shares,
+        "segments 0 (it always adds one)": config.segments == 0 and not xlnet,
+        f"clamp {config.clamp} with {kind}": bool(config.clamp) and not xlnet,
+        f"embedding_norm, attention_bias {small_print} with {kind}": small_print != usual,
+        "relative positions without XLNet's own embedding, segments and objective": xlnet
+        and (config.mapped or not config.segments or "plm" not in config.objectives),
+        f"embedding {config.embedding} of hidden {config.hidden} with {kind}": bert and config.mapped,
+        f"position_offset {config.position_offset} with pad {config.pad} (it counts from pad + 1)": kind == "roberta"
+        and config.position_offset != config.pad + 1,
+        f"inner {config.inner} with {kind}": config.inner > 1 and kind != "albert",
+        f"groups {config.groups} of {config.layers} layers (its float arithmetic groups them otherwise)": odd,
+        f"a mapping at embedding = hidden with {kind}": config.mapping == "always"
+        and config.embedding == config.hidden
+        and kind not in ("albert", "bert", "roberta"),
+    }
+    return [reason for reason, holds in against.items() if holds]
+
+
+def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """config.json and model.safetensors, and beside them what has no place there; gives back the config written.
+
+    The model's config must be one that `reasons_against` has nothing against, unshared where the family is RoFormer.
+    """
+    config, kind = model.config, family.family(model.config)
+    title, worn = hf_keys.class_for(kind, model.specs, config.visibility == "left-to-right")
+    names = hf_keys.table(kind, config, {k: model.specs[k] for k in worn})
+    inside, beside = {}, {}
+    for ours, tensor in model.state_dict().items():
+        theirs = hf_keys.theirs(ours, names)
+        if theirs is None:
+            beside[ours] = tensor
+        else:
+            bare = theirs.removeprefix(hf_keys.PREFIX[kind]) if title.endswith("Model") and not worn else theirs
+            inside[bare] = hf_keys.layout(kind, ours, config)[1](tensor)
+    if kind == "roformer":
+        prefix = hf_keys.PREFIX[kind] if worn else ""
+        inside[f"{prefix}encoder.embed_positions.weight"] = _angles_table(config, model.embedding.word.weight.dtype)
+    written = {**(extras or {}), **hf_config.write(config), **_head_fields(kind, model.specs, worn)}
+    written |= {"architectures": [title], "dtype": str(model.embedding.word.weight.dtype).removeprefix("torch.")}
+    tensors.write_file(folder / tensors.NAME, inside)
+    if beside:
+        tensors.write_file(folder / BESIDE, beside)
+    else:
+        (folder / BESIDE).unlink(missing_ok=True)
+    tensors.write_json(folder / "config.json", written)
+    return written
+
+
+def _normalised(found: dict[str, Tensor], kind: family.Family, folder: Path) -> dict[str, Tensor]:
+    """Old spellings made new, the prefix made present, computed tables and tied copies checked and left out."""
+    prefix = hf_keys.PREFIX[kind]
+    named = {k.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias"): v
+             for k, v in found.items()}  # fmt: skip
+    if not any(k.startswith(prefix) for k in named):
+        named = {prefix + k: v for k, v in named.items()}
+    named = {k: v for k, v in named.items() if k.removeprefix(prefix) not in hf_keys.COMPUTED}
+    for copy, source in hf_keys.TIED[kind].items():
+        if copy in named and source in named:
+            if not torch.equal(named[copy], named[source]):
+                raise FolderError(f"{folder}: {copy} differs from {source}, but litebert ties them: use a tied model")
+            del named[copy]
+    return named
+
+
+def _heads(
+    kind: family.Family, config: Config, values: Mapping[str, Any], found: Mapping[str, Tensor]
+) -> dict[str, Head]:
+    """The heads that a file holds: those its class wears, and any other whose tensors are there."""
+    title = (values.get("architectures") or [""])[0]
+    suffix = title.removeprefix(hf_keys.TITLE[kind])
+    named = set(hf_keys.CLASSES[kind].get(suffix, ()))
+    heads: dict[str, Head] = {}
+    for name in family.kinds():
+        names = hf_keys.table(kind, config, {name: family.head(config, name)})
+        mine = {k: v for k, v in names.items() if k.startswith(f"heads.{name}.")}
+        if not mine or not all(any(t == v or t.startswith(f"{v}.") for t in found) for v in mine.values()):
+            continue
+        shared = name in ("classify", "tag", "choice")  # these go by the same tensor names: the class decides
+        if name in named or not shared:
+            heads[name] = _spec(config, name, mine, values, found)
+    return heads
+
+
+def _spec(
+    config: Config, name: str, mine: Mapping[str, str], values: Mapping[str, Any], found: Mapping[str, Tensor]
+) -> Head:
+    more: dict[str, Any] = {}
+    if name in ("classify", "tag"):
+        labels = found[f"{mine[f'heads.{name}.out']}.weight"].shape[0]
+        known = {int(k): v for k, v in (values.get("id2label") or {}).items()}
+        names = tuple(str(known.get(i, "")) for i in range(labels))
+        given = all(names) and names != tuple(f"LABEL_{i}" for i in range(labels))
+        more = {"labels": labels, "names": names if given else ()}
+    spec = family.head(config, name, **more)
+    summary = values.get("summary_type")
+    if spec.source in ("first", "last") and summary in ("first", "last") and name in ("classify", "choice"):
+        spec = spec.model_copy(update={"source": summary}) if family.family(config) != "electra" else spec
+    return spec
+
+
+def _head_fields(kind: family.Family, specs: Mapping[str, Head], worn: tuple[str, ...]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name in worn:
+        spec = specs[name]
+        if name in ("classify", "tag"):
+            names = spec.names or tuple(f"LABEL_{i}" for i in range(spec.labels))
+            fields["id2label"] = {str(i): label for i, label in enumerate(names)}
+            fields["label2id"] = {label: i for i, label in enumerate(names)}
+        if name in ("classify", "choice") and kind == "xlnet":
+            fields["summary_type"] = spec.source
+    return fields
+
+
+def _angles_table(config: Config, dtype: torch.dtype) -> Tensor:
+    """RoFormer's stored table [P, D]: sines, then cosines, in float64 and rounded once, as its own class makes it."""
+    place = torch.arange(config.max_positions, dtype=torch.float64)[:, None]
+    power = torch.arange(0, config.head_width, 2, dtype=torch.float64) / config.head_width
+    angle = place / torch.pow(torch.tensor(10000.0, dtype=torch.float64), power)
+    return torch.cat([angle.sin(), angle.cos()], dim=1).float().to(dtype)
