@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from litebert.errors import UserError
+
 Activation = Literal["gelu_erf", "gelu_tanh", "relu"]
 Sharing = Literal["all", "attention", "ffn", "none"]
 Positions = Literal["absolute", "relative", "rotary"]
@@ -22,7 +24,7 @@ Pooler = Literal["cls", "mean", "max", "first-last", "none"]
 HeadKind = Literal["mlm", "order", "plm", "rtd", "classify", "tag", "span", "span-answerable", "choice"]
 
 
-class ConfigError(ValueError):
+class ConfigError(UserError):
     """A value that breaks a rule; the message is one line: value, rule, fix."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from peers import CONFIGS, TITLES, peer, text
+from interop.peers import CONFIGS, TITLES, peer, text
 
 import litebert
 from litebert.interop import hf_keys

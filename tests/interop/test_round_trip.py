@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 import torch
-from peers import CONFIGS, TITLES, peer, text
+from interop.peers import CONFIGS, TITLES, peer, text
 from safetensors import safe_open
 from safetensors.torch import load_file
 

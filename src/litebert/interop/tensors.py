@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from litebert.errors import UserError
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -17,7 +19,7 @@ _PICKLES = ("pytorch_model.bin", "model.bin", "*.bin", "*.pt", "*.pth", "*.ckpt"
 _HEADER_LIMIT = 100_000_000  # the format's own limit on the JSON in front
 
 
-class FolderError(ValueError):
+class FolderError(UserError):
     """A folder that cannot be used as it is; the message is one line: what, why, and the way out."""
 
 

@@ -121,10 +121,12 @@ def _peak(config: Config, run: _Pass) -> dict[str, int]:
 def _kept(config: Config, run: _Pass, heads: Mapping[str, Head], asked: int | None) -> dict[str, int]:
     """What autograd keeps, by component."""
     weights = sum(run.batch * config.heads * rows * run.keys for rows in run.streams)
+    # The query stream's first input is one weight, seen from every row; it becomes rows, with a noise, under dropout.
+    start = run.each * run.batch * run.targets * config.hidden * (1 if config.dropout else -1)
     sizes = {
         "embedding": _kept_embedding(config, run),
         "surroundings": _kept_surroundings(config, run),
-        "attention": config.depth * sum(_kept_attention(config, run, again) for again in range(len(run.streams))),
+        "attention": config.depth * sum(_kept_attention(config, run, i) for i in range(len(run.streams))) + start,
         "attention weights": run.each * config.depth * weights * _copies("softmax", config.attention_dropout),
         "ffn": run.each * config.depth * sum(_kept_ffn(config, run.batch * rows) for rows in run.streams),
         "last": _kept_last(config, run),
@@ -185,7 +187,7 @@ def _kept_attention(config: Config, run: _Pass, again: int) -> int:
     pieces = batch if config.heads > 1 else 1
     count = _sublayer(config, rows) + 2 * rows * hidden  # query, mixture
     count += rows * hidden * (config.dropout > 0)
-    if not again or pieces > 1:
+    if not again or (pieces > 1 and keys > 1):
         count += 2 * batch * keys * hidden
     if not again and config.norm == "pre":
         count += batch * keys * (hidden + 2)  # the norm is taken for queries and for keys

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from litebert.config import Config
+from litebert.errors import UserError
 from litebert.model.model import Model, build
 from litebert.model.sharing import sharing_map
 
@@ -27,7 +28,7 @@ def resharing(
     allowed = ("sharing", "groups", "untied")
     other = [name for name in old.diff(new) if name not in allowed]
     if other:
-        raise ValueError(f"resharing cannot change {', '.join(other)}: only {', '.join(allowed)}")
+        raise UserError(f"resharing cannot change {', '.join(other)}: only {', '.join(allowed)}")
     sources = _sources(old, new)
     result, worst = {}, 0.0
     groups: dict[str, list[str]] = {}

@@ -1,0 +1,1 @@
+"""The command line: one file a verb, each a thin face of a function that Python calls alike."""

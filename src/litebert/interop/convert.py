@@ -1,0 +1,161 @@
+"""How does a model go from one folder to another, changed on the way if asked, and how far did that move it?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from litebert import family
+from litebert.interop import folder, tensors, tf
+from litebert.interop.folder import Form
+from litebert.interop.tensors import FolderError
+from litebert.model import factorise, model, reshape
+from litebert.model.model import Model
+
+_TEXT = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt",
+         "vocab.json", "merges.txt", "*.model", "*.vocab", "generation_config.json")  # fmt: skip
+_NOT_CARRIED = ("transformers_version", "architectures", "dtype", "torch_dtype", "id2label", "label2id")
+
+
+class Converted(NamedTuple):
+    """What a conversion did."""
+
+    form: str
+    model: Model
+    notes: list[str]
+
+
+class Row(NamedTuple):
+    """One line of a check: a layer or head, and the largest difference of the two sides."""
+
+    what: str
+    difference: float
+
+
+def convert(
+    source: str | Path,
+    target: str | Path,
+    to: Form = "auto",
+    *,
+    sharing: str | None = None,
+    groups: int | None = None,
+    how: reshape.How = "average",
+    embedding: int | None = None,
+    part: tf.Part = "discriminator",
+    overwrite: bool = False,
+) -> Converted:
+    """The model of `source` (folder, TensorFlow checkpoint, preset) written to the folder `target`."""
+    start, end = Path(source), Path(target)
+    if end.exists() and (not end.is_dir() or any(end.iterdir())) and not overwrite:
+        raise FolderError(f"{end} exists and is not empty: choose another folder, or add --overwrite")
+    if end.resolve() == start.resolve():
+        raise FolderError(f"{end} is the source itself: choose another folder")
+    made, notes = read(source, part), []
+    if sharing is not None or groups is not None:
+        made, moved = _reshared(made, sharing, groups, how)
+        notes.append(moved)
+    if embedding is not None:
+        result = factorise.factorise(made, embedding)
+        made = result.model
+        notes.append(
+            f"embedding {result.model.config.embedding}: word table off by {result.word_error:.4f} of its length, "
+            f"the encoder's input by {result.output_error:.4f}, mean cosine {result.output_cosine:.4f}"
+        )
+        for name in result.dropped:
+            notes.append(f"head {name} is tied to the old width and was left out: train a new one")
+    form = folder.save(made, end, to, _extras(start))
+    if form == "hf" and made.config.sharing != "none" and family.family(made.config) == "roformer":
+        notes.append(f"written unshared ({made.config.depth} blocks): transformers' RoFormer shares nothing")
+    for pattern in _TEXT:
+        for file in sorted(start.glob(pattern)) if start.is_dir() else []:
+            shutil.copyfile(file, end / file.name)
+    return Converted(form, made, notes)
+
+
+def read(source: str | Path, part: tf.Part = "discriminator") -> Model:
+    """A model from anything that can be converted."""
+    path = Path(source)
+    if part == "generator":
+        if not tf.is_checkpoint(path):
+            raise FolderError(f"{path} holds one model: --part generator is for ELECTRA's TensorFlow checkpoints")
+        parts = tf.read(path, part)
+        made = model.build(parts.config, parts.heads, device="meta")
+        made.load_state_dict(parts.state, assign=True)
+        return made.eval()
+    return folder.load(source)
+
+
+def check(before: Model, after: Model) -> list[Row]:
+    """The largest difference at every layer and head of two models on the same random text, padding included."""
+    ids, mask, segments = _probe(before)
+    with torch.inference_mode():
+        one, other = (m.eval()(ids, mask, segments) for m in (before, after))
+        rows = [Row(_layer(i), _gap(a, b)) for i, (a, b) in enumerate(zip(one.hidden, other.hidden, strict=True))]
+        if one.pooled is not None and other.pooled is not None:
+            rows.append(Row("pooled", _gap(one.pooled, other.pooled)))
+        for name in before.specs:
+            if name in after.specs:
+                a, b = before.logits(name, one), after.logits(name, other)
+                rows.append(Row(f"head {name}", _gap(a, b)))
+    return rows
+
+
+def check_transformers(made: Model, path: Path) -> list[Row]:
+    """The largest difference at every layer between us and the class that transformers loads from the folder."""
+    import transformers
+
+    title = (tensors.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
+    ids, mask, segments = _probe(made)
+    theirs = getattr(transformers, title).from_pretrained(path, local_files_only=True).eval()
+    with torch.inference_mode():
+        fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+        if title.endswith("MultipleChoice"):
+            fed = {k: v[:, None] for k, v in fed.items()}
+        states = theirs(**fed, output_hidden_states=True).hidden_states
+        mine = made(ids, mask, segments).hidden
+    rows = enumerate(zip(mine, states, strict=True))
+    return [Row(_layer(i), _gap(a, b.to(a.dtype))) for i, (a, b) in rows]
+
+
+def _reshared(made: Model, sharing: str | None, groups: int | None, how: reshape.How) -> tuple[Model, str]:
+    before = made.config
+    after = reshape.reshare(made, sharing, groups, how)
+    _, moved = reshape.resharing(made.state_dict(), before, after.config, how)
+    lossless = "nothing moved" if moved == 0 else f"merging ({how}) moved a weight by up to {moved:.4g}"
+    return after, f"sharing {before.sharing}/{before.groups} → {after.config.sharing}/{after.config.groups}: {lossless}"
+
+
+def _extras(start: Path) -> dict[str, Any]:
+    """Fields of the source's config.json that we do not know and carry over."""
+    if not (start / "config.json").is_file() or tf.is_checkpoint(start):
+        return {}
+    return {k: v for k, v in tensors.read_json(start / "config.json").items() if k not in _NOT_CARRIED}
+
+
+def _probe(made: Model) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids [2, T], mask and segments; the second text is padded."""
+    config = made.config
+    length = min(24, config.max_positions or 24)
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(0, config.vocab, (2, length), generator=generator)
+    ids[ids == config.pad] = (config.pad + 1) % config.vocab
+    mask, segments = torch.ones_like(ids), torch.zeros_like(ids)
+    mask[1, length // 2 :], ids[1, length // 2 :] = 0, config.pad
+    if config.segments > 1:
+        segments[:, length // 3 :] = 1
+    return ids, mask, segments
+
+
+def _gap(a: Tensor | Sequence[Tensor], b: Tensor | Sequence[Tensor]) -> float:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return float((a.double() - b.double()).abs().max())
+    return max(_gap(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _layer(i: int) -> str:
+    return "embedding" if i == 0 else f"layer {i}"

@@ -1,0 +1,1 @@
+"""Experiments on models: what a claim of the papers comes to on this machine."""

@@ -1,0 +1,141 @@
+"""Does oneDNN's fused product say what `F.linear` and an activation say? And which GELU is it?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from litebert.model import linear as module
+from litebert.model.linear import activate, linear
+from model.specimens import CORNERS, make, noise, tokens
+
+ACTIVATIONS = [None, "none", "gelu_erf", "gelu_tanh", "relu", "tanh"]
+SHAPES = {"two axes": (5, 24), "three axes": (2, 3, 24), "four axes": (2, 3, 2, 24), "one row": (1, 24)}
+
+
+def exact(x: Tensor, layer: nn.Linear, activation: str | None) -> Tensor:
+    """The formula in float64, written without PyTorch's activations."""
+    y = x.double() @ layer.weight.double().T
+    y = y if layer.bias is None else y + layer.bias.double()
+    match activation:
+        case "gelu_erf":
+            return 0.5 * y * (1 + torch.erf(y / math.sqrt(2)))
+        case "gelu_tanh":
+            return 0.5 * y * (1 + torch.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * y**3)))
+        case "relu":
+            return torch.where(y > 0, y, 0.0)
+        case "tanh":
+            return torch.tanh(y)
+    return y
+
+
+def layer_of(bias: bool, dtype: torch.dtype = torch.float32) -> nn.Linear:
+    layer = nn.Linear(24, 7, bias=bias)
+    with torch.no_grad():
+        for i, parameter in enumerate(layer.parameters()):
+            parameter.copy_(noise(*parameter.shape, seed=20 + i) * 0.5)
+    return layer.to(dtype)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+@pytest.mark.parametrize("bias", [True, False], ids=["with bias", "without bias"])
+def test_with_and_without_gradients_the_numbers_are_the_formula_s(activation, shape, bias) -> None:
+    layer, x = layer_of(bias), noise(*shape)
+    expected = exact(x, layer, activation)
+    learning = linear(x, layer, activation)
+    with torch.no_grad():
+        serving = linear(x, layer, activation)
+    assert learning.requires_grad
+    assert serving.shape == learning.shape == (*shape[:-1], 7)
+    torch.testing.assert_close(learning.double(), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(serving.double(), expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_bfloat16_is_off_by_its_own_rounding_and_no_more(activation, shape) -> None:
+    layer, x = layer_of(True, torch.bfloat16), noise(*shape, dtype=torch.bfloat16)
+    expected = exact(x, layer, activation)
+    with torch.no_grad():
+        serving = linear(x, layer, activation)
+    assert serving.dtype == torch.bfloat16
+    # one rounding of the sum (8 bits), one of the activation, whose slope is at most 1.13
+    torch.testing.assert_close(serving.double(), expected, atol=2**-7, rtol=2**-7)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_views_that_are_not_contiguous_are_read_right(activation) -> None:
+    layer = layer_of(True)
+    transposed, cut = noise(3, 24, 2).transpose(1, 2), noise(4, 30)[:, 3:27]
+    with torch.no_grad():
+        for x in (transposed, cut):
+            torch.testing.assert_close(linear(x, layer, activation).double(), exact(x, layer, activation),
+                                       atol=1e-5, rtol=0)  # fmt: skip
+
+
+def test_onednn_serves_only_where_no_gradient_is_wanted() -> None:
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("this PyTorch has no oneDNN")
+    layer, x = layer_of(True), noise(2, 24)
+    assert not module._onednn_serves(x, layer.weight)
+    with torch.no_grad():
+        assert module._onednn_serves(x, layer.weight)
+        assert not module._onednn_serves(x.double(), layer.weight)  # mixed types are F.linear's to refuse
+        assert not module._onednn_serves(x[:0], layer.weight)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert not module._onednn_serves(x, layer.weight)
+            assert linear(x, layer).dtype == torch.bfloat16
+        assert linear(x[:0], layer, "relu").shape == (0, 7)
+
+
+@pytest.mark.parametrize("config", CORNERS.values(), ids=CORNERS.keys())
+def test_a_model_says_the_same_with_and_without_gradients(config) -> None:
+    heads = ["mlm", "classify", "tag", "span", "rtd"]
+    model, ids = make(config, heads), tokens(2, 7)
+    mask = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
+    learning = model(ids, mask)
+    with torch.no_grad():
+        serving = model(ids, mask)
+    torch.testing.assert_close(serving.last, learning.last, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(serving.pooled, learning.pooled, atol=1e-5, rtol=1e-5)
+    for head in heads:
+        with torch.no_grad():
+            said = model.logits(head, serving)
+        torch.testing.assert_close(said, model.logits(head, learning), atol=2e-5, rtol=1e-5)
+
+
+def test_the_two_gelus_differ_by_4_735e_4_at_most_near_2_699() -> None:
+    x = torch.linspace(-8, 8, 160_001, dtype=torch.float64)
+    gap = (activate(x, "gelu_tanh") - activate(x, "gelu_erf")).abs()
+    assert 4.732e-4 < float(gap.max()) <= 4.735e-4
+    assert abs(float(x[gap.argmax()])) == pytest.approx(2.699, abs=5e-4)
+
+
+def test_each_gelu_is_the_one_its_name_says() -> None:
+    x = torch.tensor([2.699], dtype=torch.float64)
+    erf = 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
+    torch.testing.assert_close(activate(x, "gelu_erf"), erf, atol=1e-12, rtol=0)
+    assert float((activate(x, "gelu_tanh") - erf).abs()) > 4.7e-4
+    assert torch.equal(activate(x, "relu"), x)
+    assert torch.equal(activate(-x, "relu"), torch.zeros_like(x))
+
+
+def test_the_config_s_activation_reaches_the_ffn_and_the_masked_word_head() -> None:
+    for name, function in {"relu": F.relu, "gelu_erf": F.gelu}.items():
+        model = make(CORNERS["absolute"].but(activation=name, head_activation="relu"), ["mlm"]).double()
+        ffn, x = model.encoder.ffn[0], noise(2, 3, 16, dtype=torch.float64)
+        inside = function(x @ ffn.up.weight.T + ffn.up.bias)
+        torch.testing.assert_close(ffn(x), ffn.norm(x + inside @ ffn.down.weight.T + ffn.down.bias))
+        head, out = model.heads["mlm"], model(tokens(2, 3))
+        dense = head.norm(F.relu(out.last @ head.dense.weight.T + head.dense.bias))
+        torch.testing.assert_close(model.logits("mlm", out), dense @ model.embedding.word.weight.T + head.bias)
+
+
+def test_an_unknown_activation_names_the_ones_that_exist() -> None:
+    with pytest.raises(ValueError, match=r"unknown activation 'swish': choose gelu_erf, gelu_tanh, relu, tanh or none"):
+        activate(noise(2), "swish")
