@@ -17,7 +17,8 @@ FILES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.p
 # A room, and the rooms that it leans on; what those lean on it may import as well.
 ROOMS: dict[str, tuple[str, ...]] = {
     "rng": (),
-    "config": (),
+    "errors": (),
+    "config": ("errors",),
     "presets": ("config",),
     "family": ("config", "presets"),
     "text": ("rng", "config", "presets", "family"),

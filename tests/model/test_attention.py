@@ -146,7 +146,7 @@ def test_a_text_of_nothing_but_padding_gathers_zeros(path) -> None:
     model = make(SMALL.but(layers=1), path=path).double()
     mask = torch.tensor([[1] * 6, [0] * 6])
     out = model(IDS, mask)
-    assert torch.equal(influence(out.last[1:], out.hidden[0])[:, :, 1], torch.eye(6, dtype=torch.bool)[None])
+    assert torch.equal(influence(out.last[1:], out.hidden[0])[1], torch.eye(6, dtype=torch.bool))
 
 
 def test_a_bias_is_zero_for_the_seen_and_the_lowest_number_for_the_others() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -35,10 +36,10 @@ def measure(config: Config, batch: int = 8, length: int = 128, rounds: int = 9, 
     with torch.inference_mode():
         for name, dtype in _DTYPES.items():
             ours = build(config, seed=0).to(dtype).eval()
-            runs: dict[str, Callable[[], Any]] = {"ours": lambda ours=ours: ours(ids, all_hidden=False)}  # type: ignore[misc]
+            runs: dict[str, Callable[[], Any]] = {"ours": partial(ours, ids, all_hidden=False)}
             if peer:
                 theirs = _peer(config).to(dtype).eval()
-                runs["peer"] = lambda theirs=theirs: theirs(ids)
+                runs["peer"] = partial(theirs, ids)
             seconds = _in_turn(runs, rounds)
             rate = _gemm_rate(config, batch * length, dtype)
             row = {
@@ -88,7 +89,7 @@ def _gemm_rate(config: Config, rows: int, dtype: torch.dtype, tries: int = 8) ->
     flops, seconds = 0, 0.0
     for wide, out in ((config.hidden, config.hidden), (config.hidden, config.ffn), (config.ffn, config.hidden)):
         x, layer = torch.randn(rows, wide).to(dtype), torch.nn.Linear(wide, out).to(dtype)
-        both = (lambda x=x, w=layer: linear(x, w), lambda x=x, w=layer: F.linear(x, w.weight, w.bias))  # type: ignore[misc]
+        both = (partial(linear, x, layer), partial(F.linear, x, layer.weight, layer.bias))
         best = min(_once(run) for _ in range(tries) for run in both)
         flops, seconds = flops + 2 * rows * wide * out, seconds + best
     return flops / seconds

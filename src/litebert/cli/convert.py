@@ -13,7 +13,7 @@ from litebert.cli import console
 def convert(
     source: Annotated[
         str,
-        typer.Argument(help="A folder (Hugging Face's or ours), a TensorFlow checkpoint (its prefix or folder), a preset."),
+        typer.Argument(help="A folder (Hugging Face's or ours), a TensorFlow checkpoint (prefix or folder), a preset."),
     ],
     target: Annotated[Path, typer.Argument(help="The folder to write.")],
     to: Annotated[

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from litebert import family
+from litebert import family, presets
 from litebert.interop import folder, tensors, tf
 from litebert.interop.folder import Form
 from litebert.interop.tensors import FolderError
@@ -87,6 +87,8 @@ def read(source: str | Path, part: tf.Part = "discriminator") -> Model:
         made = model.build(parts.config, parts.heads, device="meta")
         made.load_state_dict(parts.state, assign=True)
         return made.eval()
+    if not path.exists() and str(source) in presets.names():  # a new model, ready to be pre-trained
+        return folder.load(source, family.pretraining_heads(presets.preset(str(source))))
     return folder.load(source)
 
 
@@ -109,6 +111,7 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
     """The largest difference at every layer between us and the class that transformers loads from the folder."""
     import transformers
 
+    transformers.utils.logging.disable_progress_bar()
     title = (tensors.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
     ids, mask, segments = _probe(made)
     theirs = getattr(transformers, title).from_pretrained(path, local_files_only=True).eval()

@@ -30,6 +30,10 @@ _COUNTERS = re.compile(r"^(global_step|beta[12]_power|Variable(_\d+)?|loss_scale
 _CONFIGS = ("albert_config*.json", "bert_config*.json", "xlnet_config*.json", "electra_config*.json", "config.json",
             "*config*.json")  # fmt: skip
 
+# where the JSON beside a checkpoint says another size, it is another model's
+_SHAPED = {"vocab": "vocab_size", "hidden": "hidden_size", "ffn": "intermediate_size", "segments": "type_vocab_size",
+           "max_positions": "max_position_embeddings"}  # fmt: skip
+
 _EMBEDDING = {"embedding.word.weight": "embeddings/word_embeddings", "embedding.norm": "embeddings/LayerNorm",
               "embedding.position.weight": "embeddings/position_embeddings",
               "embedding.segment.weight": "embeddings/token_type_embeddings"}  # fmt: skip
@@ -60,13 +64,15 @@ _ALBERT_ATTENTION = {
 _ALBERT_FFN = {"up": "ffn_1/intermediate/dense", "down": "ffn_1/intermediate/output/dense", "norm": "LayerNorm_1"}
 _LEAVES = {"weight": "kernel", "bias": "bias"}
 _NORM_LEAVES = {"weight": "gamma", "bias": "beta"}
+_TURNED = ("/kernel", "word_embeddings_2")
 
 
 def is_checkpoint(path: Path) -> bool:
     """Whether a path names a TensorFlow checkpoint: its prefix, one of its files, or a folder of it."""
     if path.is_dir():
         return any(path.glob("*.index")) and not (path / tensors.NAME).exists()
-    return path.with_name(path.name + ".index").is_file() or (path.is_file() and path.suffix == ".index")
+    part = path.is_file() and (path.suffix == ".index" or ".data-" in path.name)
+    return part or path.with_name(path.name + ".index").is_file()
 
 
 def read(path: Path, part: Part = "discriminator") -> Parts:
@@ -83,22 +89,19 @@ def read(path: Path, part: Part = "discriminator") -> Parts:
     names = table(config, dialect, heads)
     with torch.device("meta"):
         expected = Model(config, heads).state_dict()
-    state: dict[str, Tensor] = {}
-    problems, used = [], set()
+    sources = {ours: _source(ours, names) for ours in expected}
+    problems = []
     for ours, meta in expected.items():
-        source, row = _source(ours, names)
-        used.add(source)
+        source, row = sources[ours]
+        shape = _stored(tuple(meta.shape), ours, source, row, config)
         if source not in entries:
-            problems.append(f"missing {source} for {ours} {list(meta.shape)}")
-            continue
-        array = tf_bundle.read_tensor(prefix, entries[source])
-        tensor = _laid(torch.from_numpy(array if row is None else array[row].copy()), ours, source, config)
-        if tensor.shape != meta.shape:
-            problems.append(f"{source} is {list(entries[source].shape)}, which is not {list(meta.shape)} as configured")
-        state[ours] = tensor.contiguous()
+            problems.append(f"missing {source} for {ours} {list(shape)}")
+        elif entries[source].shape != shape:
+            problems.append(f"{source} is {list(entries[source].shape)}, the config asks for {list(shape)}")
+    used = {source for source, _ in sources.values()}
     problems += [f"unknown {k} {list(v.shape)}" for k, v in entries.items() if k not in used]
     report(problems, prefix)
-    return Parts(config, heads, state)
+    return Parts(config, heads, {ours: _tensor(prefix, entries, ours, *sources[ours]) for ours in expected})
 
 
 def table(config: Config, dialect: Dialect, heads: Mapping[str, Head]) -> dict[str, str]:
@@ -177,15 +180,29 @@ def _source(ours: str, names: Mapping[str, str]) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (name, None)
 
 
-def _laid(tensor: Tensor, ours: str, source: str, config: Config) -> Tensor:
-    """Kernels lie [in, out] and turn; XLNet's projections lie [H, N, D]; the rest is as it is."""
-    if tensor.is_floating_point():
-        tensor = tensor.float()
+def _stored(shape: tuple[int, ...], ours: str, source: str, row: int | None, config: Config) -> tuple[int, ...]:
+    """The shape in which a checkpoint keeps one of our tensors."""
     if "/rel_attn/" in source and source.endswith("kernel"):
-        flat = tensor.reshape(config.hidden, -1)  # [H, N·D]
-        return flat if source.endswith("/o/kernel") else flat.t()
-    if source.endswith(("/kernel", "word_embeddings_2")):
-        return tensor.t()
+        return config.hidden, config.heads, config.head_width
+    if source.endswith(_TURNED):
+        return shape[::-1]
+    if ours == "query_vector":
+        return (1, 1, *shape)
+    return shape if row is None else (config.layers, *shape)
+
+
+def _tensor(prefix: Path, entries: Mapping[str, tf_bundle.Entry], ours: str, source: str, row: int | None) -> Tensor:
+    """Kernels lie [in, out] and turn; XLNet's projections lie [H, N, D]; the rest is as it is."""
+    try:
+        array = tf_bundle.read_tensor(prefix, entries[source])
+    except tf_bundle.BundleError as error:
+        raise FolderError(str(error)) from None
+    tensor = torch.from_numpy(array if row is None else array[row].copy()).float()
+    if "/rel_attn/" in source and source.endswith("kernel"):
+        flat = tensor.flatten(1)  # [H, N·D]
+        return flat if source.endswith("/o/kernel") else flat.t().contiguous()
+    if source.endswith(_TURNED):
+        return tensor.t().contiguous()
     return tensor.reshape(-1) if ours == "query_vector" else tensor
 
 
@@ -202,14 +219,12 @@ def _dialect(entries: Mapping[str, Any], prefix: Path, part: Part) -> Dialect:
         "model/transformer/word_embedding/lookup_table": "xlnet",
         "electra/embeddings/word_embeddings": "electra",
         "bert/embeddings/word_embeddings_2": "albert-zh",
-        "bert/encoder/transformer/group_0/inner_group_0/LayerNorm/gamma": "albert",
-        "bert/encoder/layer_0/attention/self/query/kernel": "bert",
+        "bert/encoder/transformer/group_0/": "albert",
+        "bert/encoder/layer_": "bert",
     }
     for mark, dialect in marks.items():
-        if mark in entries:
-            if dialect == "electra" and part == "generator":
-                return "electra-generator"
-            return dialect
+        if any(name.startswith(mark) for name in entries):
+            return "electra-generator" if dialect == "electra" and part == "generator" else dialect
     first = ", ".join(sorted(entries)[:3]) or "nothing"
     raise FolderError(f"{prefix} is not a checkpoint of ALBERT, BERT, XLNet or ELECTRA: it holds {first} …")
 
@@ -223,8 +238,16 @@ def _config(prefix: Path, dialect: Dialect, shapes: Mapping[str, tuple[int, ...]
     if where is None and not dialect.startswith("electra"):
         raise FolderError(f"{folder} has no config beside the checkpoint: copy its {dialect.split('-')[0]}_config.json")
     values = tensors.read_json(where) if where else {}
+    if dialect == "electra-generator":  # a config beside ELECTRA is the discriminator's: only shapes count
+        values = {}
     try:
-        return build(_xlnet_fields(values) if dialect == "xlnet" else _bert_fields(values, dialect, shapes))
+        if dialect == "xlnet":
+            return build(_xlnet_fields(values))
+        fields = _bert_fields(values, dialect, shapes)
+        for ours, theirs in _SHAPED.items():
+            if values.get(theirs, fields[ours]) != fields[ours]:
+                raise ConfigError(f"{theirs} {values[theirs]}, but the tensors have {fields[ours]}: copy its own config")
+        return build(fields)
     except (KeyError, ConfigError) as error:
         problem = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise FolderError(f"{where or prefix}: {problem}") from None
@@ -232,20 +255,20 @@ def _config(prefix: Path, dialect: Dialect, shapes: Mapping[str, tuple[int, ...]
 
 def _bert_fields(values: Mapping[str, Any], dialect: Dialect, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
     scope, tables = _scopes(dialect)
-    vocab, width = shapes[f"{tables}/embeddings/word_embeddings"]
-    positions = shapes[f"{tables}/embeddings/position_embeddings"][0]
-    segments = shapes[f"{tables}/embeddings/token_type_embeddings"][0]
+    vocab, width = _matrix(shapes, f"{tables}/embeddings/word_embeddings")
+    positions, _ = _matrix(shapes, f"{tables}/embeddings/position_embeddings")
+    segments, _ = _matrix(shapes, f"{tables}/embeddings/token_type_embeddings")
+    hidden, _ = _matrix(shapes, f"{scope}/encoder/", "/self/query/kernel")
+    _, ffn = _matrix(shapes, f"{scope}/encoder/", "/intermediate/dense/kernel")
+    electra = dialect.startswith("electra")  # comes without a config: layers are counted, heads are always 64 wide
     layers = 1 + max((int(m[1]) for k in shapes if (m := re.search(r"/layer_(\d+)/", k))), default=-1)
-    first = next(k for k in shapes if k.startswith(f"{scope}/") and k.endswith("query/kernel"))
-    generator = dialect == "electra-generator"  # a config beside ELECTRA is the discriminator's: only shapes count
-    hidden = shapes[first][0]
-    heads = max(1, hidden // 64) if generator else values.get("num_attention_heads", max(1, hidden // 64))
-    up = next(k for k in shapes if k.endswith("intermediate/dense/kernel") and k.startswith(f"{scope}/"))
+    custom = {"num_hidden_layers": layers, "num_attention_heads": max(1, hidden // 64)} if electra else {}
+    values = {**custom, **values}
     pooled = f"{scope}/pooler/dense/kernel" in shapes
     fields: dict[str, Any] = {
-        "vocab": vocab, "embedding": width, "hidden": hidden, "layers": values.get("num_hidden_layers", layers),
-        "heads": heads, "ffn": shapes[up][1],
-        "activation": _ACTIVATIONS[str(values.get("hidden_act", "gelu")).lower()],
+        "vocab": vocab, "embedding": width, "hidden": hidden, "layers": values["num_hidden_layers"],
+        "heads": values["num_attention_heads"], "ffn": ffn,
+        "activation": _activation(values.get("hidden_act", "gelu"), "gelu_erf" if electra else "gelu_tanh"),
         "max_positions": positions, "segments": segments, "init_std": values.get("initializer_range", 0.02),
         "dropout": values.get("hidden_dropout_prob", 0.1), "sharing": "none",
         "attention_dropout": values.get("attention_probs_dropout_prob", 0.1), "pooler": "cls" if pooled else "none",
@@ -259,20 +282,33 @@ def _bert_fields(values: Mapping[str, Any], dialect: Dialect, shapes: Mapping[st
         shared = any("/layer_shared/" in k for k in shapes)
         fields |= {"sharing": "all" if shared else "none", "mapping": "early", "objectives": ["mlm", "sop"]}
     else:
-        fields["objectives"] = ["rtd"] if dialect.startswith("electra") else ["mlm", "nsp"]
+        fields["objectives"] = ["rtd"] if electra else ["mlm", "nsp"]
     if not pooled:
         fields["objectives"] = [o for o in fields["objectives"] if o not in ("sop", "nsp")]
     return fields
 
 
-_ACTIVATIONS = {"gelu": "gelu_tanh", "relu": "relu"}  # the original code's gelu is the tanh form throughout
+def _matrix(shapes: Mapping[str, tuple[int, ...]], start: str, end: str = "") -> tuple[int, int]:
+    """The shape of the first matrix whose name starts and ends so; without one there is nothing to go by."""
+    for name, shape in shapes.items():
+        if len(shape) == 2 and name.startswith(start) and name.endswith(end) and (end or name == start):
+            return shape[0], shape[1]
+    raise ConfigError(f"the checkpoint has no matrix {start}{'…' if end else ''}{end}: use a complete one")
+
+
+def _activation(name: Any, gelu: str) -> str:
+    """ALBERT, BERT and XLNet write GELU by tanh, ELECTRA by erf (google-research/electra, model/modeling.py)."""
+    known = {"gelu": gelu, "relu": "relu"}
+    if str(name).lower() not in known:
+        raise ConfigError(f"activation {name!r} is not one of {', '.join(known)}: use another checkpoint")
+    return known[str(name).lower()]
 
 
 def _xlnet_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     hidden = values["d_model"]
     return {
         "vocab": values["n_token"], "embedding": hidden, "hidden": hidden, "layers": values["n_layer"],
-        "heads": values["n_head"], "ffn": values["d_inner"], "activation": _ACTIVATIONS[values["ff_activation"]],
+        "heads": values["n_head"], "ffn": values["d_inner"], "activation": _activation(values["ff_activation"], "gelu_tanh"),
         "sharing": "none", "positions": "relative", "max_positions": 0, "pooler": "none", "embedding_norm": False,
         "attention_bias": False, "visibility": "permutation", "objectives": ["plm"], "untied": values["untie_r"],
         "dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1, "output_dropout": 0.1, "pad": 5,

@@ -25,6 +25,7 @@ class _Pass(NamedTuple):
     keys: int  # memory and length
     targets: int  # rows of the query stream; 0 = it does not run
     masked: bool  # a padding mask is given
+    fused: bool
     each: int
 
     @property
@@ -58,7 +59,7 @@ def checkpoint_bytes(config: Config, heads: Mapping[str, Head] = {}, slots: int 
 
 def training_memory(
     config: Config, batch: int, length: int, heads: Mapping[str, Head] | None = None, asked: int | None = None,
-    bytes_each: int = 4, slots: int = 2,
+    bytes_each: int = 4, slots: int = 2, fused: bool = False,
 ) -> dict[str, int]:  # fmt: skip
     """Bytes that a training step holds by component: float32 weights, and activations of `bytes_each`.
 
@@ -66,7 +67,7 @@ def training_memory(
     """
     heads = family.pretraining_heads(config) if heads is None else heads
     asked = max(1, round(MASKED * length)) if asked is None else asked
-    activations = activation_bytes(config, batch, length, bytes_each, training=True, heads=heads, asked=asked)
+    activations = activation_bytes(config, batch, length, bytes_each, True, heads=heads, asked=asked, fused=fused)
     decoders = sum(head.kind in ("mlm", "plm") for head in heads.values())
     parts = {
         "weights": weight_bytes(config, heads),
@@ -79,55 +80,57 @@ def training_memory(
 
 def activation_bytes(
     config: Config, batch: int, length: int, bytes_each: int = 4, training: bool = False, *,
-    heads: Mapping[str, Head] = {}, asked: int | None = None, memory: int = 0, masked: bool = True,
+    heads: Mapping[str, Head] = {}, asked: int | None = None, memory: int = 0, masked: bool = True, fused: bool = False,
 ) -> dict[str, int]:  # fmt: skip
-    """Bytes of one forward pass by component, attention computed by the eager path; the batch itself is not counted.
+    """Bytes of one forward pass by component; the batch itself is not counted.
 
-    training=False: the peak of what is alive at once, to within a tenth: the states before the last block, and the
-    larger transient of the two sub-layers. oneDNN folds the activation in and needs half of the FFN's; the fused
-    attention needs none of the weights'. Heads are not counted.
+    training=False: the peak of what is alive at once, to within a tenth for a batch of texts: the states before the
+    last block, and the transient of the larger sub-layer. Where oneDNN folds the activation in, that of the FFN is
+    half. Heads are not counted.
 
-    training=True: what autograd keeps for the backward pass, exactly, in float32 on CPU with segments given where the
-    model has them, whatever the positions, norms, sharing, mask, heads and memory. Dropout is counted where its rate is
-    above 0: a noise of the tensor's own width (CUDA keeps a byte), and a second copy where what it dropped is kept too.
-    The logits are not kept by the model: what a loss keeps of them is the loss's. bytes_each other than 4 is an
-    estimate. asked, memory: as in `cost.macs`; masked: a padding mask is given.
+    training=True: what autograd keeps for the backward pass, exactly, in float32 on CPU, of any positions, norm,
+    sharing, mask, heads (asked by place) and memory, with segments given where the model has them. Dropout counts where
+    its rate is above 0: a noise of the tensor's own width (CUDA keeps a byte) and, where what it dropped is kept too, a
+    second copy. What a loss keeps of the logits is the loss's. bytes_each other than 4 gives an estimate, and so does
+    attention_dropout with the fused kernel.
+
+    asked, memory: as in `cost.macs`. masked: a padding mask is given. fused: attention by PyTorch's kernel, not by
+    batched products (`Model.path`).
     """
     cost.refuse_length(config, length)
     targets = cost.query_rows(config, heads, asked) if training else 0
-    run = _Pass(batch, length, memory + length, targets, masked, bytes_each)
+    run = _Pass(batch, length, memory + length, targets, masked, fused, bytes_each)
     sizes = _kept(config, run, heads, asked) if training else _peak(config, run)
     return {name: size for name, size in sizes.items() if size}
 
 
 def _peak(config: Config, run: _Pass) -> dict[str, int]:
-    """Without gradient: T·H numbers a state; queries, keys, values and two copies; scores before and after."""
+    """Without gradient. A state is B·T·H numbers; the sub-layer that needs more sets the peak."""
     state = run.batch * run.length * config.hidden
     scores = run.batch * config.heads * run.length * run.keys
     relative = config.positions == "relative"
-    # The two terms by distance and content are alive beside the sum and the weights.
-    weights = (4 if relative else 2) * scores
-    inner = 2 * run.batch * run.length * config.ffn
-    attention_leads = 5 * state + weights >= 2 * state + inner
+    # Scores and weights, and for relative positions the terms by distance and by content as well.
+    weights = scores * (4 if relative else 0 if run.fused else 2)
+    # Queries, keys and values with two copies; or with mixture, projection, sum and norm when the weights are gone.
+    attention = max(5 * state + weights, 7 * state)
+    ffn = 2 * state + 2 * run.batch * run.length * config.ffn
     return {
         "states": run.each * config.depth * state,
         "distances": run.each * (run.keys + run.length) * config.hidden * relative,
-        "attention": run.each * 5 * state * attention_leads,
-        "attention weights": run.each * weights * attention_leads,
-        "ffn": run.each * (2 * state + inner) * (not attention_leads),
+        "attention": run.each * attention * (attention >= ffn),
+        "ffn": run.each * ffn * (attention < ffn),
     }
 
 
 def _kept(config: Config, run: _Pass, heads: Mapping[str, Head], asked: int | None) -> dict[str, int]:
     """What autograd keeps, by component."""
-    weights = sum(run.batch * config.heads * rows * run.keys for rows in run.streams)
     # The query stream's first input is one weight, seen from every row; it becomes rows, with a noise, under dropout.
     start = run.each * run.batch * run.targets * config.hidden * (1 if config.dropout else -1)
     sizes = {
         "embedding": _kept_embedding(config, run),
         "surroundings": _kept_surroundings(config, run),
         "attention": config.depth * sum(_kept_attention(config, run, i) for i in range(len(run.streams))) + start,
-        "attention weights": run.each * config.depth * weights * _copies("softmax", config.attention_dropout),
+        "attention weights": run.each * config.depth * sum(_kept_weights(config, run, rows) for rows in run.streams),
         "ffn": run.each * config.depth * sum(_kept_ffn(config, run.batch * rows) for rows in run.streams),
         "last": _kept_last(config, run),
     }
@@ -167,15 +170,39 @@ def _kept_embedding(config: Config, run: _Pass) -> int:
 
 
 def _kept_surroundings(config: Config, run: _Pass) -> int:
-    """Made once: the sinusoids, which pairs differ in segment, and which rows see anyone at all."""
+    """Made once: the sinusoids, which pairs differ in segment, which rows see anyone; the fused kernel keeps who."""
     size = 0
     if config.positions == "relative":
         size += run.each * (run.keys + run.length) * config.hidden
         size += run.batch * sum(run.streams) * run.keys * (config.segments > 0)
-    if config.visibility != "bidirectional" or ("plm" in config.objectives and run.masked):
-        same = config.visibility == "left-to-right" and not run.masked  # for every text of the batch
-        size += run.each * sum(rows for rows in run.streams if rows > 1) * (1 if same else run.batch)
+    texts = 1 if config.visibility == "left-to-right" and not run.masked else run.batch
+    for rows in run.streams:
+        if _sees_by_row(config, run):
+            size += run.each * texts * (rows * _hides_rows(config, run, rows) + rows * run.keys * _fuses(config, run))
+        elif run.masked:
+            size += run.each * texts * run.keys * _fuses(config, run)
     return size
+
+
+def _sees_by_row(config: Config, run: _Pass) -> bool:
+    """Whether who is seen depends on who looks; a query stream's model has it so with every mask."""
+    return config.visibility != "bidirectional" or ("plm" in config.objectives and run.masked)
+
+
+def _hides_rows(config: Config, run: _Pass, rows: int) -> bool:
+    """Whether rows that may look nowhere are zeroed, by a factor for every row."""
+    return rows > 1 and _sees_by_row(config, run)
+
+
+def _fuses(config: Config, run: _Pass) -> bool:
+    """Relative scores carry a gradient, which the fused kernel has not: it then falls back to the products."""
+    return run.fused and config.positions != "relative"
+
+
+def _kept_weights(config: Config, run: _Pass, rows: int) -> int:
+    """Of every head and row all weights, or from the fused kernel the logarithm of their sum."""
+    every = run.batch * config.heads * rows
+    return every if _fuses(config, run) else every * run.keys * _copies("softmax", config.attention_dropout)
 
 
 def _kept_attention(config: Config, run: _Pass, again: int) -> int:
@@ -187,12 +214,15 @@ def _kept_attention(config: Config, run: _Pass, again: int) -> int:
     pieces = batch if config.heads > 1 else 1
     count = _sublayer(config, rows) + 2 * rows * hidden  # query, mixture
     count += rows * hidden * (config.dropout > 0)
-    if not again or (pieces > 1 and keys > 1):
+    copied = pieces > 1 and keys > 1 and not _fuses(config, run)
+    if not again or copied:
         count += 2 * batch * keys * hidden
     if not again and config.norm == "pre":
         count += batch * keys * (hidden + 2)  # the norm is taken for queries and for keys
     if not again and keys > run.length:
         count += batch * keys * hidden  # memory and states in one
+    if _fuses(config, run) and _hides_rows(config, run, run.streams[again]):
+        count += rows * hidden  # the kernel keeps its result, and the zeroed rows are another
     if config.positions == "rotary":
         return each * count + 4 * config.head_width * (rows if again else run.length + keys)
     if config.positions == "relative":

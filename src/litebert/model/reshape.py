@@ -18,6 +18,7 @@ from litebert.model.sharing import sharing_map
 How = Literal["average", "first"]
 
 
+@torch.no_grad()
 def resharing(
     state: Mapping[str, Tensor], old: Config, new: Config, how: How = "average"
 ) -> tuple[dict[str, Tensor], float]:

@@ -1,0 +1,1 @@
+"""From documents to what a model is fed."""

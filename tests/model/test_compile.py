@@ -1,0 +1,80 @@
+"""Can a compiler read the whole model as one graph, and does it then say the same?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from litebert.config import Config
+from litebert.model import visibility
+from litebert.model.model import Model
+from model.specimens import RELATIVE, ROTARY, SMALL, make, noise, tokens
+
+IDS = tokens(2, 6)
+MASK = torch.tensor([[1] * 6, [1, 1, 1, 1, 0, 0]])
+SEGMENTS = torch.tensor([[0, 0, 0, 1, 1, 1]]).expand(2, -1)
+TARGETS = torch.tensor([[1, 4], [0, 2]])
+ORDER = torch.tensor([[3, 0, 6, 1, 5, 2], [4, 1, 0, 2, -1, 3]])
+
+
+def albert(model: Model) -> Tensor:
+    out = model(IDS, MASK, SEGMENTS)
+    return model.logits("mlm", out, asked=TARGETS).sum(1) + model.logits("order", out).sum()
+
+
+def xlnet(model: Model) -> Tensor:
+    chosen = torch.zeros(2, 6, dtype=torch.bool).scatter(1, TARGETS, True)
+    _, query = visibility.permutation(ORDER, chosen)
+    return model.logits("plm", model(IDS, MASK, SEGMENTS, targets=TARGETS, visible=query))
+
+
+def rotary(model: Model) -> Tensor:
+    return model.logits("mlm", model(IDS, MASK))
+
+
+CASES: dict[str, tuple[Config, str, object]] = {
+    "albert": (SMALL.but(layers=2), "mlm order", albert),
+    "xlnet, both streams": (RELATIVE.but(layers=2), "plm", xlnet),
+    "rotary, pre-norm": (ROTARY.but(layers=2, norm="pre"), "mlm", rotary),
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_compiler() -> Iterator[None]:
+    """No graph outlives its test."""
+    torch.compiler.reset()
+    yield
+    torch.compiler.reset()
+
+
+def slopes(model: Model, said: Tensor) -> dict[str, Tensor]:
+    model.zero_grad()
+    (said * noise(*said.shape)).sum().backward()
+    return {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def compare(config: Config, heads: str, call: object, backend: str) -> None:
+    model = make(config, heads.split())
+    compiled = torch.compile(call, fullgraph=True, backend=backend)
+    expected, found = call(model), compiled(model)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    mine, theirs = slopes(model, found), slopes(model, expected)
+    assert mine.keys() == theirs.keys()
+    for name, slope in mine.items():
+        torch.testing.assert_close(slope, theirs[name], atol=1e-5, rtol=1e-4, msg=lambda m, n=name: f"{n}: {m}")
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(model), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("config, heads, call", CASES.values(), ids=CASES.keys())
+def test_one_graph_forward_and_backward_says_what_eager_says(config: Config, heads: str, call: object) -> None:
+    compare(config, heads, call, "aot_eager")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the compiler makes C++, and there is no g++ to build it")
+def test_generated_code_says_what_eager_says() -> None:
+    compare(ROTARY.but(layers=1, hidden=8, heads=2, ffn=16), "mlm", rotary, "inductor")

@@ -1,0 +1,78 @@
+"""Does a wrong call say what was wrong, by which rule, and what to do?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from litebert.config import ConfigError
+from litebert.model.model import Model, build
+from model.specimens import RELATIVE, ROTARY, SMALL, make, tokens
+
+IDS = tokens(1, 4)
+BAD: dict[str, tuple[Callable[[], object], str]] = {
+    "too long": (lambda: make(SMALL)(tokens(1, 25)),
+                 "length 25 exceeds max_positions 24: cut the text, or read it in pieces"),
+    "too long for a limit that was set": (lambda: make(ROTARY.but(max_positions=3))(IDS),
+                                          "length 4 exceeds max_positions 3"),
+    "an id beyond the vocabulary": (lambda: make(SMALL)(IDS + 60), "is outside vocab 60: choose 0 to 59"),
+    "the first id beyond it": (lambda: make(SMALL)(torch.tensor([[5, 60]])),
+                               "id 60 is outside vocab 60: choose 0 to 59"),
+    "a negative id": (lambda: make(SMALL)(torch.tensor([[5, -1]])), "id -1 is outside vocab 60: choose 0 to 59"),
+    "a segment too many": (lambda: make(SMALL)(IDS, segments=torch.full((1, 4), 2)),
+                           "segment 2 is outside segments 2: choose 0 to 1"),
+    "a negative segment": (lambda: make(ROTARY)(IDS, segments=torch.full((1, 4), -3)),
+                           "segment -3 is outside segments 2: choose 0 to 1"),
+    "memory without a sense of distance": (lambda: make(SMALL)(IDS, memory=[torch.zeros(1, 2, 16)] * 3),
+                                           "memory needs positions that reach back, these are absolute: "
+                                           "use relative or rotary"),
+    "memory of another depth": (lambda: make(ROTARY)(IDS, memory=[torch.zeros(1, 2, 16)] * 2),
+                                "memory of 2 depths for a model of 3: pass what it gave back"),
+    "more frozen blocks than there are": (lambda: make(SMALL)(IDS, frozen=4),
+                                          "frozen 4 is not a number of blocks: choose 0 to 3"),
+    "a negative number of frozen blocks": (lambda: make(SMALL)(IDS, frozen=-1),
+                                           "frozen -1 is not a number of blocks: choose 0 to 3"),
+    "frozen blocks under a query stream": (lambda: make(RELATIVE)(IDS, frozen=1, targets=IDS[:, :1] * 0),
+                                           "frozen 1 with targets: the query stream reads every depth, "
+                                           "freeze none of them"),
+    "targets without a query stream": (lambda: make(SMALL)(IDS, targets=IDS[:, :1] * 0),
+                                       "targets need a query stream, and this model has none: set objectives=plm"),
+    "a head that is not there": (lambda: ask(make(SMALL, ["mlm", "order"]), "tag"),
+                                 "this model has no head 'tag': it has mlm, order"),
+    "a head where there are none": (lambda: ask(make(SMALL), "mlm"), "this model has no head 'mlm': it has none"),
+    "a pooled vector that is not there": (
+        lambda: ask(make(SMALL.but(pooler="none", objectives=("mlm",)), ["order"]), "order"),
+        "head 'order' reads the pooled vector, but this model has none: set pooler=cls (or mean)"),
+}  # fmt: skip
+
+
+def ask(model: Model, name: str) -> object:
+    return model.logits(name, model(IDS))
+
+
+@pytest.mark.parametrize("call, message", BAD.values(), ids=BAD.keys())
+def test_a_wrong_call_is_refused_in_one_line(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_head_of_no_kind_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="unknown head 'classfy': did you mean 'classify'"):
+        build(SMALL, ["classfy"])
+    with pytest.raises(ConfigError, match=re.escape("heads 'mlm' is one word: write a list, as in heads=['mlm']")):
+        build(SMALL, "mlm")
+
+
+def test_the_longest_text_the_highest_id_and_the_last_segment_pass() -> None:
+    model = make(SMALL)
+    ids, segments = torch.full((1, 24), 59), torch.ones(1, 24, dtype=torch.long)
+    assert model(ids, segments=segments, frozen=3).last.isfinite().all()
+
+
+def test_relative_models_take_any_segment_and_any_length() -> None:
+    segments = torch.tensor([[0, 1, 2, 99] * 10])
+    assert make(RELATIVE)(tokens(1, 40), segments=segments).last.isfinite().all()
