@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from interop.peers import CONFIGS, TITLES, peer, text
 
 import litebert
+from interop.peers import CONFIGS, TITLES, peer, text
 from litebert.interop import hf_keys
 
 CASES = [

@@ -3,100 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+
+import litebert
 from interop import tf_names
 from interop.bundle_writer import write_bundle
 from interop.peers import peer, text
-from interop.tf_names import Tensors
-
-import litebert
+from interop.tf_cases import RELEASED, make, released_config
 from litebert.interop import convert, tf
-
-TANH = {"hidden_act": "gelu_new"}  # what google's own code of ALBERT and BERT calls gelu
-
-
-class Released(NamedTuple):
-    """A checkpoint as its authors published it, and the transformers model that holds the same weights."""
-
-    peer: str
-    suffix: str
-    changes: dict[str, Any]
-    write: Callable[[Any], Tensors]
-    config: str
-
-
-def albert(name: str, **writing: Any) -> Released:
-    change = {} if "relu" in name else TANH
-    return Released(name, "ForPreTraining", change, lambda s: tf_names.albert(s, **writing), "albert_config.json")
-
-
-def xlnet(untied: bool) -> Released:
-    def write(state: Any) -> Tensors:
-        return tf_names.xlnet(state, 3, untied)
-
-    return Released("xlnet", "LMHeadModel", {"ff_activation": "gelu_new"}, write, "xlnet_config.json")
-
-
-RELEASED = {
-    "ALBERT": albert("albert"),
-    "ALBERT of two groups": albert("albert-groups2of6", groups=2),
-    "ALBERT of three groups": albert("albert-groups3of6-erf", groups=3),
-    "ALBERT of two inner blocks, relu": albert("albert-inner2-relu", inner=2),
-    "ALBERT of two groups of two inner blocks": albert("albert-groups2-inner2", groups=2, inner=2),
-    "ALBERT as wide as its embedding": albert("albert-wide", mapped=False),
-    "BERT": Released("bert", "ForPreTraining", TANH, lambda s: tf_names.bert(s, 3), "bert_config.json"),
-    "BERT, relu": Released(
-        "bert", "ForPreTraining", {"hidden_act": "relu"}, lambda s: tf_names.bert(s, 3), "bert_config_tiny.json"
-    ),
-    "XLNet": xlnet(untied=True),
-    "XLNet of one set of biases": xlnet(untied=False),
-    "ELECTRA": Released("electra", "ForPreTraining", {}, lambda s: tf_names.electra(s, 3), "electra_config.json"),
-    "ELECTRA as wide as its embedding": Released(
-        "electra-wide-relu", "ForPreTraining", {}, lambda s: tf_names.electra(s, 3, mapped=False), "electra_config.json"
-    ),
-}
-
-
-def released_config(config: Any) -> dict[str, Any]:
-    """The JSON beside a checkpoint, in the original fields."""
-    if config.model_type == "xlnet":
-        return {"d_head": config.d_head, "d_inner": config.d_inner, "d_model": config.d_model, "ff_activation": "gelu",
-                "n_head": config.n_head, "n_layer": config.n_layer, "n_token": config.vocab_size}  # fmt: skip
-    same = ("attention_probs_dropout_prob", "hidden_dropout_prob", "hidden_size", "initializer_range", "vocab_size",
-            "intermediate_size", "max_position_embeddings", "num_attention_heads", "num_hidden_layers",
-            "type_vocab_size")  # fmt: skip
-    values = {name: getattr(config, name) for name in same}
-    values["hidden_act"] = "relu" if config.hidden_act == "relu" else "gelu"
-    if config.model_type == "albert":
-        values |= {"embedding_size": config.embedding_size, "num_hidden_groups": config.num_hidden_groups,
-                   "inner_group_num": config.inner_group_num, "down_scale_factor": 1, "gap_size": 0,
-                   "net_structure_type": 0, "num_memory_blocks": 0}  # fmt: skip
-    return values
-
-
-def make(name: str, folder: Path) -> tuple[torch.nn.Module, Tensors, dict[str, Any]]:
-    """The transformers model of a case, its tensors under the original names, and the JSON beside them."""
-    case = RELEASED[name]
-    theirs = peer(case.peer, case.suffix, folder / "hf", **case.changes)
-    values = released_config(theirs.config)
-    with torch.no_grad():
-        if name == "ALBERT as wide as its embedding":  # transformers insists on a mapping; one that does nothing
-            mapping = theirs.albert.encoder.embedding_hidden_mapping_in
-            mapping.weight.copy_(torch.eye(32))
-            mapping.bias.zero_()
-        if case.peer == "xlnet":
-            values["untie_r"] = name == "XLNet"
-            for layer in theirs.transformer.layer if not values["untie_r"] else ():
-                for bias in ("r_w_bias", "r_r_bias", "r_s_bias"):
-                    getattr(layer.rel_attn, bias).copy_(getattr(theirs.transformer.layer[0].rel_attn, bias))
-    theirs.save_pretrained(folder / "hf")
-    return theirs, case.write(theirs.state_dict()), values
 
 
 def released(name: str, folder: Path) -> torch.nn.Module:
@@ -135,7 +54,8 @@ def test_every_tensor_is_that_of_transformers_own_folder_to_the_byte(name: str, 
     released(name, tmp_path)
     mine, others = (litebert.load(tmp_path / form).state_dict() for form in ("tf", "hf"))
     alone = {"embedding.map.weight", "embedding.map.bias"} if name == "ALBERT as wide as its embedding" else set()
-    assert set(others) - set(mine) == alone and set(mine) <= set(others)
+    assert set(others) - set(mine) == alone
+    assert set(mine) <= set(others)
     assert [key for key in mine if not torch.equal(mine[key], others[key])] == []
 
 
@@ -144,19 +64,18 @@ def test_every_tensor_is_that_of_transformers_own_folder_to_the_byte(name: str, 
 def test_slots_counters_and_the_prefix_of_tf_hub_change_nothing(name: str, slots: Any, tmp_path: Path) -> None:
     _, tensors, values = make(name, tmp_path)
     trained = tf_names.slots(tensors, *slots)
-    write_bundle(tmp_path / "plain/model", tensors) if (tmp_path / "plain").mkdir() is None else None
-    (tmp_path / "hub").mkdir()
-    write_bundle(tmp_path / "hub/model", {f"module/{key}": value for key, value in trained.items()}, shards=2)
-    for folder in ("plain", "hub"):
-        (tmp_path / folder / RELEASED[name].config).write_text(json.dumps(values))
-    mine, other = (litebert.load(tmp_path / folder) for folder in ("plain", "hub"))
-    assert mine.config == other.config and mine.specs == other.specs
-    same(mine, other)
-
-
-def same(one: torch.nn.Module, other: torch.nn.Module) -> None:
-    assert one.state_dict().keys() == other.state_dict().keys()
-    assert [k for k, v in one.state_dict().items() if not torch.equal(v, other.state_dict()[k])] == []
+    hub = {f"module/{key}": value for key, value in trained.items()}
+    loaded = []
+    for form, written in (("plain", tensors), ("trained", trained), ("hub", hub)):
+        folder = tmp_path / form
+        folder.mkdir()
+        write_bundle(folder / "model", written, shards=2)
+        (folder / RELEASED[name].config).write_text(json.dumps(values))
+        loaded.append(litebert.load(folder))
+    for other in loaded[1:]:
+        assert (other.config, other.specs) == (loaded[0].config, loaded[0].specs)
+        assert other.state_dict().keys() == loaded[0].state_dict().keys()
+        assert [k for k, v in other.state_dict().items() if not torch.equal(v, loaded[0].state_dict()[k])] == []
 
 
 @pytest.mark.parametrize("which", [".", "model", "model.index", "model.data-00000-of-00002"])
@@ -171,7 +90,7 @@ def test_a_checkpoint_goes_by_its_folder_its_prefix_and_any_of_its_files(which: 
 def test_albert_s_25_body_and_7_head_tensors_each_find_one_place(tmp_path: Path) -> None:
     """Every number of the checkpoint is another one, so that none can be lost, doubled or come from elsewhere."""
     _, tensors, values = make("ALBERT", tmp_path)
-    assert len([n for n in tensors if n.startswith("bert/")]) == 25 and len(tensors) == 32
+    assert (len([name for name in tensors if name.startswith("bert/")]), len(tensors)) == (25, 32)
     count = 0
     for name, tensor in tensors.items():
         tensors[name] = np.arange(count, count + tensor.size, dtype=np.float32).reshape(tensor.shape)
@@ -193,7 +112,7 @@ def test_what_is_loaded_behaves_as_google_s_code_and_not_as_transformers(tmp_pat
     assert (config.activation, config.layer_norm_eps, config.init, config.mapping) == (
         "gelu_tanh", 1e-12, "truncated", "auto",
     )  # fmt: skip
-    assert config.ffn_output_dropout and not config.pad_frozen and config.order_dropout == 0.0
+    assert (config.ffn_output_dropout, config.pad_frozen, config.order_dropout) == (True, False, 0.0)
 
 
 @pytest.mark.parametrize("beside", [True, False], ids=["with a config", "without a config"])
@@ -211,7 +130,7 @@ def test_both_halves_of_electra_come_out_of_one_checkpoint(beside: bool, tmp_pat
     batch = text("electra", 0)
     for theirs, head, part in ((big, "rtd", "discriminator"), (small, "mlm", "generator")):
         ours = convert.read(tmp_path / "tf", part)
-        assert list(ours.specs) == [head] and ours.config.pooler == "none"
+        assert (list(ours.specs), ours.config.pooler) == ([head], "none")
         with torch.no_grad():
             out, logits = ours(*batch.values()), theirs.eval()(**batch).logits
         close(ours.logits(head, out), logits, head)
@@ -223,7 +142,7 @@ def test_xlnet_s_segments_and_biases_are_cut_out_of_their_stacks(tmp_path: Path)
     assert tensors["model/transformer/r_r_bias"].shape == (3, 4, 8)
     released("XLNet of one set of biases", tmp_path / "tied")
     model = litebert.load(tmp_path / "tied/tf")
-    assert not model.config.untied and len(model.encoder.biases) == 1
+    assert (model.config.untied, len(model.encoder.biases)) == (False, 1)
     assert model.encoder.attention[2].relative.segment.shape == (2, 4, 8)
 
 
@@ -240,4 +159,5 @@ def test_is_checkpoint_tells_a_checkpoint_from_a_sharded_folder(tmp_path: Path) 
     (tmp_path / "model.safetensors.index.json").write_text("{}")
     assert not tf.is_checkpoint(tmp_path)
     write_bundle(tmp_path / "model", {"a": np.zeros(1, np.float32)})
-    assert tf.is_checkpoint(tmp_path) and tf.is_checkpoint(tmp_path / "model")
+    assert tf.is_checkpoint(tmp_path)
+    assert tf.is_checkpoint(tmp_path / "model")

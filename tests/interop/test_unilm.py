@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from interop.peers import peer, text
 
 import litebert
+from interop.peers import peer, text
 from litebert.model import visibility
 
 LENGTH = 11

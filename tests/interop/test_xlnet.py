@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from interop.peers import peer
 
 import litebert
+from interop.peers import peer
 from litebert.data import permutation
 from litebert.model import visibility
 
@@ -79,7 +79,8 @@ def test_the_permutation_language_model(name, with_memory, tmp_path):
     labels = ids.gather(1, places)
     loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
     with torch.no_grad():
-        again = theirs(ids, perm_mask=perm_mask, target_mapping=mapping, token_type_ids=segments, mems=mems, labels=labels)
+        given = {"perm_mask": perm_mask, "target_mapping": mapping, "token_type_ids": segments, "mems": mems}
+        again = theirs(ids, **given, labels=labels)
     close(loss, again.loss)
 
 
@@ -88,12 +89,10 @@ def test_the_left_to_right_kind_has_a_query_stream_too(tmp_path):
     ours = litebert.load(tmp_path)
     ids, _ = text()
     places = torch.tensor([[4, 8], [3, 10], [5, 6]])
-    blind = torch.eye(LENGTH).expand(1, -1, -1)[:, :, :]  # a target must not see itself
-    with torch.no_grad():
-        rows = [
-            theirs(ids[i : i + 1], perm_mask=blind, target_mapping=torch.nn.functional.one_hot(places[i : i + 1], LENGTH).float())
-            for i in range(BATCH)
-        ]  # transformers adds the masks of a batch in place to one mask, and fails above batch 1
+    blind = torch.eye(LENGTH)[None]  # a target must not see itself
+    mapping = torch.nn.functional.one_hot(places, LENGTH).float()
+    with torch.no_grad():  # transformers adds the masks of a batch in place to one mask, and fails above batch 1
+        rows = [theirs(ids[[i]], perm_mask=blind, target_mapping=mapping[[i]]) for i in range(BATCH)]
         out = ours(ids, visible=~torch.eye(LENGTH, dtype=torch.bool)[None, None], targets=places)
     close(ours.logits("plm", out), torch.cat([row.logits for row in rows]))
 

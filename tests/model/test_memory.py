@@ -106,6 +106,13 @@ def test_every_row_sees_the_memory_whatever_its_padding_and_direction(config: Co
         assert not torch.allclose(out.last, plain, atol=1e-2)
 
 
+def test_a_value_over_the_tokens_alone_lets_all_see_the_memory() -> None:
+    model, ids = make(ROTARY), tokens(2, 4)
+    memory = model(tokens(2, 3, seed=1), remember=True).memory
+    short, long = (model(ids, visible=left_to_right(4, past), memory=memory).last for past in (0, 3))
+    assert torch.equal(short, long)
+
+
 def test_the_memory_counts_as_segment_zero() -> None:
     model, ids = make(RELATIVE), tokens(1, 4)
     memory = model(tokens(1, 3, seed=1), remember=True).memory

@@ -13,6 +13,7 @@ from litebert.model.model import Model, build
 from model.specimens import RELATIVE, ROTARY, SMALL, make, tokens
 
 IDS = tokens(1, 4)
+OWN_PLACES = "positions of one's own need a model without memory and without relative positions"
 BAD: dict[str, tuple[Callable[[], object], str]] = {
     "too long": (lambda: make(SMALL)(tokens(1, 25)),
                  "length 25 exceeds max_positions 24: cut the text, or read it in pieces"),
@@ -31,6 +32,9 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
                                            "use relative or rotary"),
     "memory of another depth": (lambda: make(ROTARY)(IDS, memory=[torch.zeros(1, 2, 16)] * 2),
                                 "memory of 2 depths for a model of 3: pass what it gave back"),
+    "positions for distances": (lambda: make(RELATIVE)(IDS, positions=torch.arange(4)[None]), OWN_PLACES),
+    "positions beside a memory": (lambda: make(ROTARY)(IDS, positions=torch.arange(4)[None],
+                                                       memory=[torch.zeros(1, 2, 16)] * 3), OWN_PLACES),
     "more frozen blocks than there are": (lambda: make(SMALL)(IDS, frozen=4),
                                           "frozen 4 is not a number of blocks: choose 0 to 3"),
     "a negative number of frozen blocks": (lambda: make(SMALL)(IDS, frozen=-1),

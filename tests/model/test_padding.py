@@ -75,7 +75,9 @@ def test_a_mask_may_be_of_any_type(kind: torch.dtype) -> None:
 def test_every_pooler_passes_over_padding(pooler: str) -> None:
     model = make(SMALL.but(pooler=pooler))
     padded, mask = beside(IDS, "right", 0), beside(torch.ones_like(IDS), "right", 0)
+    of_every_row = mask[:, None, :].expand(-1, LENGTH + PADS, -1)  # padding is then read off the ids
     torch.testing.assert_close(model(padded, mask).pooled, model(IDS).pooled, atol=1e-5, rtol=0)
+    torch.testing.assert_close(model(padded, of_every_row).pooled, model(IDS).pooled, atol=1e-5, rtol=0)
     if pooler != "cls":
         assert (model(padded).pooled - model(IDS).pooled).abs().max() > 0.01
 

@@ -19,8 +19,8 @@ def _bench() -> None:
 @app.command("forward")
 def forward(
     size: Annotated[str, typer.Option(help="tiny, small, base or large (ALBERT's shapes), or any preset.")] = "base",
-    batch: Annotated[int, typer.Option(min=1)] = 8,
-    length: Annotated[int, typer.Option(min=1)] = 128,
+    batch: Annotated[int, typer.Option(help="Texts at once.", min=1)] = 8,
+    length: Annotated[int, typer.Option(help="Tokens a text.", min=1)] = 128,
     rounds: Annotated[int, typer.Option(help="Times that both are measured, in turn; medians are told.", min=1)] = 9,
     changes: Annotated[list[str] | None, typer.Option("--set", help="Change a field first: --set layers=6.")] = None,
     peer: Annotated[bool, typer.Option("--peer/--no-peer", help="Run transformers beside.")] = True,

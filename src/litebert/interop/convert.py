@@ -51,10 +51,12 @@ def convert(
 ) -> Converted:
     """The model of `source` (folder, TensorFlow checkpoint, preset) written to the folder `target`."""
     start, end = Path(source), Path(target)
-    if end.exists() and (not end.is_dir() or any(end.iterdir())) and not overwrite:
-        raise FolderError(f"{end} exists and is not empty: choose another folder, or add --overwrite")
-    if end.resolve() == start.resolve():
+    if end.exists() and not end.is_dir():
+        raise FolderError(f"{end} is a file: name a folder to write")
+    if start.exists() and end.resolve() == start.resolve():
         raise FolderError(f"{end} is the source itself: choose another folder")
+    if end.exists() and any(end.iterdir()) and not overwrite:
+        raise FolderError(f"{end} exists and is not empty: choose another folder, or add --overwrite")
     made, notes = read(source, part), []
     if sharing is not None or groups is not None:
         made, moved = _reshared(made, sharing, groups, how)
@@ -71,8 +73,9 @@ def convert(
     form = folder.save(made, end, to, _extras(start))
     if form == "hf" and made.config.sharing != "none" and family.family(made.config) == "roformer":
         notes.append(f"written unshared ({made.config.depth} blocks): transformers' RoFormer shares nothing")
+    beside = start.parent if tf.is_checkpoint(start) and not start.is_dir() else start
     for pattern in _TEXT:
-        for file in sorted(start.glob(pattern)) if start.is_dir() else []:
+        for file in sorted(beside.glob(pattern)) if beside.is_dir() else []:
             shutil.copyfile(file, end / file.name)
     return Converted(form, made, notes)
 
@@ -114,13 +117,16 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
     transformers.utils.logging.disable_progress_bar()
     title = (tensors.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
     ids, mask, segments = _probe(made)
+    padding: Tensor | None = mask
+    if made.config.positions == "relative" and made.config.visibility == "left-to-right":
+        padding = None  # transformers' XLNet adds a batch of masks in place to one mask, and fails
     theirs = getattr(transformers, title).from_pretrained(path, local_files_only=True).eval()
     with torch.inference_mode():
-        fed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+        fed = {"input_ids": ids, "attention_mask": padding, "token_type_ids": segments}
         if title.endswith("MultipleChoice"):
-            fed = {k: v[:, None] for k, v in fed.items()}
+            fed = {k: v[:, None] for k, v in fed.items() if v is not None}
         states = theirs(**fed, output_hidden_states=True).hidden_states
-        mine = made(ids, mask, segments).hidden
+        mine = made(ids, padding, segments).hidden
     rows = enumerate(zip(mine, states, strict=True))
     return [Row(_layer(i), _gap(a, b.to(a.dtype))) for i, (a, b) in rows]
 

@@ -46,15 +46,14 @@ def load(
     else:
         parts = read(path)
         config = _changed(parts.config, changes)
-        made = _wear(config, parts, heads, seed)
+        made = _wear(config, parts, heads, seed, path)
     return made.to(device=device, dtype=dtype).eval()
 
 
 def read(path: Path) -> Parts:
     """Config, heads and tensors of any folder or TensorFlow checkpoint that we know."""
     if not path.is_dir() and not tf.is_checkpoint(path):
-        what = "model folder" if path.exists() else "preset or folder"
-        raise FolderError(f"{unknown_name(what, str(path), presets.names())} (or name a folder that exists)")
+        raise FolderError(_nothing(path))
     if (path / "config.json").is_file() and not tf.is_checkpoint(path):
         return _with_ours(path, hf.read(path))
     if (path / OURS).is_file():
@@ -77,7 +76,10 @@ def save(model: Model, folder: str | Path, to: Form = "auto", extras: Mapping[st
     against = hf.reasons_against(model.config)
     if to == "hf" and against:
         raise FolderError(f"transformers has no class for {'; '.join(against)}: write it with --to litebert")
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FolderError(f"{path} cannot be made ({error.strerror}): name a folder that you may write") from None
     if to == "litebert" or against:
         tensors.write_file(path / tensors.NAME, model.state_dict())
         tensors.write_json(path / OURS, _ours(model))
@@ -106,12 +108,26 @@ def leaving(made: Model) -> Model:
 def describe(path: Path) -> tuple[Config, dict[str, Head]]:
     """Config and heads of a folder from its JSON alone, without reading a tensor where litebert.json is there."""
     if (path / OURS).is_file():
-        return _parse_ours(path)
+        config, heads = _parse_ours(path)
+        if not (path / "config.json").is_file() or not _stale(path, config, {}):
+            return config, heads
     parts = read(path)
     return parts.config, parts.heads
 
 
-def _wear(config: Config, parts: Parts, heads: Iterable[str] | Mapping[str, int | Head] | None, seed: int) -> Model:
+def _nothing(path: Path) -> str:
+    """Why a name leads to no model."""
+    if path.exists():
+        return f"{path} is a file: name the folder it lies in"
+    if path.name != str(path):
+        return f"{path} does not exist: name a folder that holds a model, or a preset (litebert presets lists them)"
+    return f"{unknown_name('preset or folder', str(path), presets.names())} (or name a folder that exists)"
+
+
+def _wear(
+    config: Config, parts: Parts, heads: Iterable[str] | Mapping[str, int | Head] | None, seed: int, path: Path
+) -> Model:
+    """The parts as a model with the wanted heads, new ones drawn from the seed."""
     wanted = parts.heads if heads is None else _matching(config, parts.heads, heads)
     made = model.build(config, wanted, device="meta")
     expected = made.state_dict()
@@ -119,7 +135,7 @@ def _wear(config: Config, parts: Parts, heads: Iterable[str] | Mapping[str, int 
     lacking = [k for k in expected if k not in state]
     if lacking:
         if not all(k.startswith("heads.") for k in lacking):
-            hf.report([f"missing {k} {list(expected[k].shape)}" for k in lacking if not k.startswith("heads.")], Path())
+            hf.report([f"missing {k} {list(expected[k].shape)}" for k in lacking if not k.startswith("heads.")], path)
         dtype = next(iter(state.values())).dtype
         fresh = model.build(config, wanted, seed=None).to(dtype)
         init.fill(fresh, config, seed, only=lacking)
@@ -154,6 +170,8 @@ def _parse_ours(path: Path) -> tuple[Config, dict[str, Head]]:
         heads = {k: Head(**{**v, "names": tuple(v.get("names", ()))}) for k, v in values.get("heads", {}).items()}
     except KeyError as error:
         raise FolderError(f"{path / OURS} lacks {error}: save the model again") from None
+    except (AttributeError, TypeError):
+        raise FolderError(f"{path / OURS} is not as litebert writes it: save the model again") from None
     except ConfigError as error:
         raise FolderError(f"{path / OURS}: {error}") from None
     return config, heads
@@ -169,6 +187,8 @@ def _read_ours(path: Path) -> Parts:
         f"{k} is {list(state[k].shape)}, the config asks for {list(v.shape)}"
         for k, v in expected.items() if k in state and state[k].shape != v.shape
     ]  # fmt: skip
+    odd = {k: v.dtype for k, v in state.items() if not v.is_floating_point()}
+    problems += [f"{k} holds {dtype}, not floating-point numbers" for k, dtype in odd.items()]
     hf.report(problems, path)
     return Parts(config, heads, state)
 
@@ -191,6 +211,7 @@ def _with_ours(path: Path, parts: Parts) -> Parts:
     elif parts.config.untied != config.untied:
         state, _ = reshape.resharing(state, parts.config, parts.config.but(untied=config.untied), "first")
     state = {k: v for k, v in {**state, **beside}.items() if k in expected}
+    hf.report([f"missing {k} {list(v.shape)}" for k, v in expected.items() if k not in state], path)
     return Parts(config, heads, state)
 
 

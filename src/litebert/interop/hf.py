@@ -20,6 +20,15 @@ from litebert.model.model import Model
 
 BESIDE = "litebert.safetensors"
 
+# fields that count something -> from, to; what is beyond could be neither a tensor nor a loop
+_COUNTS = {
+    **dict.fromkeys(("vocab_size", "embedding_size", "hidden_size", "num_attention_heads", "intermediate_size",
+                     "max_position_embeddings", "d_model", "d_inner", "n_head"), (1, 2**24)),
+    **dict.fromkeys(("num_hidden_layers", "num_hidden_groups", "inner_group_num", "n_layer"), (1, 10_000)),
+    **dict.fromkeys(("type_vocab_size", "pad_token_id", "mem_len", "reuse_len", "clamp_len"), (-1, 2**24)),
+}  # fmt: skip
+_WORDS = ("model_type", "hidden_act", "ff_activation", "attn_type", "summary_type")
+
 
 class Parts(NamedTuple):
     """A model in pieces: what it is, what it wears, and its tensors under our names."""
@@ -33,6 +42,7 @@ def read(folder: Path) -> Parts:
     """Config, heads and tensors of a Hugging Face folder, with transformers' behaviour."""
     where = str(folder / "config.json")
     values = tensors.read_json(folder / "config.json")
+    _refuse_odd(values, where)
     kind, config = hf_config.family_of(values, where), hf_config.read(values, where)
     found = _normalised(tensors.read(folder), kind, folder)
     names = hf_keys.table(kind, config, {k: family.head(config, k) for k in family.kinds()})
@@ -60,6 +70,8 @@ def assemble(
             problems.append(f"missing {theirs or ours} {list(shape)}")
         elif tuple(found[theirs].shape) != shape:
             problems.append(f"{theirs} is {list(found[theirs].shape)}, the config asks for {list(shape)}")
+        elif not found[theirs].is_floating_point():
+            problems.append(f"{theirs} holds {found[theirs].dtype}, not floating-point numbers")
         else:
             state[ours] = to_ours(found[theirs])
         used.add(theirs)
@@ -137,6 +149,25 @@ def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -
     return written
 
 
+def _refuse_odd(values: Mapping[str, Any], where: str) -> None:
+    """Raise for a field that is not of its kind, before anything counts with it; null stands for a default."""
+    for name, value in values.items():
+        low, high = _COUNTS.get(name, (0, 0))
+        problem = ""
+        if high and (type(value) is not int or not low <= value <= high):
+            problem = f"a whole number from {low} to {high:,}"
+        elif name in _WORDS and not isinstance(value, str):
+            problem = "a word"
+        elif name == "is_decoder" and not isinstance(value, bool):
+            problem = "true or false"
+        elif name == "architectures" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            problem = "a list of names of classes"
+        elif name == "id2label" and not (isinstance(value, dict) and all(k.isdecimal() for k in value)):
+            problem = "an object of numbers and labels"
+        if problem and value is not None:
+            raise FolderError(f"{where}: {name} {value!r} is not {problem}: copy or mend the file")
+
+
 def _normalised(found: dict[str, Tensor], kind: family.Family, folder: Path) -> dict[str, Tensor]:
     """Old spellings made new, the prefix made present, computed tables and tied copies checked and left out."""
     prefix = hf_keys.PREFIX[kind]
@@ -177,7 +208,7 @@ def _spec(
 ) -> Head:
     more: dict[str, Any] = {}
     if name in ("classify", "tag"):
-        labels = found[f"{mine[f'heads.{name}.out']}.weight"].shape[0]
+        labels = max([1, *found[f"{mine[f'heads.{name}.out']}.weight"].shape[:1]])
         known = {int(k): v for k, v in (values.get("id2label") or {}).items()}
         names = tuple(str(known.get(i, "")) for i in range(labels))
         given = all(names) and names != tuple(f"LABEL_{i}" for i in range(labels))

@@ -36,7 +36,10 @@ def files(folder: Path) -> list[Path]:
     if (folder / NAME).is_file():
         return [folder / NAME]
     if index.is_file():
-        names = sorted(set(read_json(index).get("weight_map", {}).values()))
+        places = read_json(index).get("weight_map")
+        if not isinstance(places, dict):
+            raise FolderError(f"{index} has no weight_map, which says what each file holds: copy it again")
+        names = sorted(set(map(str, places.values())))
         for name in names:
             if Path(name).name != name or not (folder / name).is_file():
                 raise FolderError(f"{index} names {name!r}, which is not in the folder: copy the missing file")
@@ -95,7 +98,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits or brackets without end are not
         raise FolderError(f"{path} is not valid JSON ({error}): copy it again") from None
     if not isinstance(value, dict):
         raise FolderError(f"{path} holds a {type(value).__name__}, not an object: this is not a model's file")
@@ -121,7 +124,7 @@ def _header(path: Path) -> dict[str, Any]:
             raise FolderError(f"{path} is cut off or no safetensors file ({size} bytes): copy or convert it again")
         try:
             header = json.loads(file.read(length))
-        except (json.JSONDecodeError, UnicodeDecodeError):
+        except (ValueError, RecursionError):
             raise FolderError(f"{path} has an unreadable header: copy or convert it again") from None
     if not isinstance(header, dict):
         raise FolderError(f"{path} has an unreadable header: copy or convert it again")

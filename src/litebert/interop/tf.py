@@ -2,7 +2,7 @@
 
 ALBERT (google's, and brightmart's first Chinese ones, which name and order things differently), BERT, XLNet, ELECTRA.
 Optimizer slots and step counters are skipped, a `module/` in front is stripped, kernels are turned, and every other
-tensor must find its place. The config is the JSON file that was released beside the checkpoint.
+tensor must find its place.
 """
 
 from __future__ import annotations
@@ -16,23 +16,17 @@ import torch
 from torch import Tensor
 
 from litebert import family
-from litebert.config import Config, ConfigError, Head, build
-from litebert.interop import hf_keys, tensors, tf_bundle
+from litebert.config import Config, Head
+from litebert.interop import hf_keys, tensors, tf_bundle, tf_config
 from litebert.interop.hf import Parts, report
 from litebert.interop.tensors import FolderError
+from litebert.interop.tf_config import Dialect
 from litebert.model.model import Model
 
-Dialect = Literal["albert", "albert-zh", "bert", "xlnet", "electra", "electra-generator"]
 Part = Literal["discriminator", "generator"]
 
 _SLOTS = re.compile(r"(/(adam|lamb)_[mv](_\d+)?|/(Adam|Adam_1|LAMB\w*|Momentum)|/ExponentialMovingAverage)$")
 _COUNTERS = re.compile(r"^(global_step|beta[12]_power|Variable(_\d+)?|loss_scale\w*|current_loss_scale|good_steps)$")
-_CONFIGS = ("albert_config*.json", "bert_config*.json", "xlnet_config*.json", "electra_config*.json", "config.json",
-            "*config*.json")  # fmt: skip
-
-# where the JSON beside a checkpoint says another size, it is another model's
-_SHAPED = {"vocab": "vocab_size", "hidden": "hidden_size", "ffn": "intermediate_size", "segments": "type_vocab_size",
-           "max_positions": "max_position_embeddings"}  # fmt: skip
 
 _EMBEDDING = {"embedding.word.weight": "embeddings/word_embeddings", "embedding.norm": "embeddings/LayerNorm",
               "embedding.position.weight": "embeddings/position_embeddings",
@@ -71,8 +65,8 @@ def is_checkpoint(path: Path) -> bool:
     """Whether a path names a TensorFlow checkpoint: its prefix, one of its files, or a folder of it."""
     if path.is_dir():
         return any(path.glob("*.index")) and not (path / tensors.NAME).exists()
-    part = path.is_file() and (path.suffix == ".index" or ".data-" in path.name)
-    return part or path.with_name(path.name + ".index").is_file()
+    named = path.suffix == ".index" or ".data-" in path.name or ".ckpt" in path.name  # a lone .ckpt is refused by name
+    return (named and path.is_file()) or path.with_name(path.name + ".index").is_file()
 
 
 def read(path: Path, part: Part = "discriminator") -> Parts:
@@ -84,7 +78,7 @@ def read(path: Path, part: Part = "discriminator") -> Parts:
         raise FolderError(str(error)) from None
     dialect = _dialect(entries, prefix, part)
     entries = {k: v for k, v in entries.items() if _belongs(k, dialect)}
-    config = _config(prefix, dialect, {k: v.shape for k, v in entries.items()})
+    config = tf_config.read(prefix, dialect, {k: v.shape for k, v in entries.items()})
     heads = _heads(config, dialect, entries)
     names = table(config, dialect, heads)
     with torch.device("meta"):
@@ -108,7 +102,7 @@ def table(config: Config, dialect: Dialect, heads: Mapping[str, Head]) -> dict[s
     """Our names -> a checkpoint's: modules, or single tensors; `name[i]` is row i of a tensor for all layers."""
     if dialect == "xlnet":
         return _xlnet_table(config)
-    scope, tables = _scopes(dialect)
+    scope, tables = tf_config.scopes(dialect)
     names = {k: f"{tables}/{v}" for k, v in _EMBEDDING.items()}
     names |= {"pooler.dense": f"{scope}/pooler/dense"}
     if dialect == "albert-zh":
@@ -122,14 +116,6 @@ def table(config: Config, dialect: Dialect, heads: Mapping[str, Head]) -> dict[s
         names |= {f"encoder.attention.{i}.{k}": f"{block}/{v}" for k, v in attention.items()}
         names |= {f"encoder.ffn.{i}.{k}": f"{block}/{v}" for k, v in ffn.items()}
     return {**names, **(_GENERATOR_HEADS if dialect == "electra-generator" else _HEADS)}
-
-
-def _scopes(dialect: Dialect) -> tuple[str, str]:
-    """(scope of the encoder, scope of the embedding tables); ELECTRA's generator reads the discriminator's tables."""
-    if dialect == "electra-generator":
-        return "generator", "electra"
-    scope = "electra" if dialect == "electra" else "bert"
-    return scope, scope
 
 
 def _belongs(name: str, dialect: Dialect) -> bool:
@@ -224,96 +210,13 @@ def _dialect(entries: Mapping[str, Any], prefix: Path, part: Part) -> Dialect:
     }
     for mark, dialect in marks.items():
         if any(name.startswith(mark) for name in entries):
-            return "electra-generator" if dialect == "electra" and part == "generator" else dialect
+            if part == "discriminator":
+                return dialect
+            if dialect == "electra":
+                return "electra-generator"
+            raise FolderError(f"{prefix} is a checkpoint of {dialect}, which has no generator: leave out --part")
     first = ", ".join(sorted(entries)[:3]) or "nothing"
     raise FolderError(f"{prefix} is not a checkpoint of ALBERT, BERT, XLNet or ELECTRA: it holds {first} …")
-
-
-def _config(prefix: Path, dialect: Dialect, shapes: Mapping[str, tuple[int, ...]]) -> Config:
-    """The Config from the JSON beside a checkpoint; ELECTRA's come without one, where the shapes tell all but heads."""
-    folder, where = prefix.parent, None
-    for pattern in _CONFIGS:
-        for candidate in sorted(folder.glob(pattern)):
-            where = where or candidate
-    if where is None and not dialect.startswith("electra"):
-        raise FolderError(f"{folder} has no config beside the checkpoint: copy its {dialect.split('-')[0]}_config.json")
-    values = tensors.read_json(where) if where else {}
-    if dialect == "electra-generator":  # a config beside ELECTRA is the discriminator's: only shapes count
-        values = {}
-    try:
-        if dialect == "xlnet":
-            return build(_xlnet_fields(values))
-        fields = _bert_fields(values, dialect, shapes)
-        for ours, theirs in _SHAPED.items():
-            if values.get(theirs, fields[ours]) != fields[ours]:
-                raise ConfigError(f"{theirs} {values[theirs]}, but the tensors have {fields[ours]}: copy its own config")
-        return build(fields)
-    except (KeyError, ConfigError) as error:
-        problem = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise FolderError(f"{where or prefix}: {problem}") from None
-
-
-def _bert_fields(values: Mapping[str, Any], dialect: Dialect, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    scope, tables = _scopes(dialect)
-    vocab, width = _matrix(shapes, f"{tables}/embeddings/word_embeddings")
-    positions, _ = _matrix(shapes, f"{tables}/embeddings/position_embeddings")
-    segments, _ = _matrix(shapes, f"{tables}/embeddings/token_type_embeddings")
-    hidden, _ = _matrix(shapes, f"{scope}/encoder/", "/self/query/kernel")
-    _, ffn = _matrix(shapes, f"{scope}/encoder/", "/intermediate/dense/kernel")
-    electra = dialect.startswith("electra")  # comes without a config: layers are counted, heads are always 64 wide
-    layers = 1 + max((int(m[1]) for k in shapes if (m := re.search(r"/layer_(\d+)/", k))), default=-1)
-    custom = {"num_hidden_layers": layers, "num_attention_heads": max(1, hidden // 64)} if electra else {}
-    values = {**custom, **values}
-    pooled = f"{scope}/pooler/dense/kernel" in shapes
-    fields: dict[str, Any] = {
-        "vocab": vocab, "embedding": width, "hidden": hidden, "layers": values["num_hidden_layers"],
-        "heads": values["num_attention_heads"], "ffn": ffn,
-        "activation": _activation(values.get("hidden_act", "gelu"), "gelu_erf" if electra else "gelu_tanh"),
-        "max_positions": positions, "segments": segments, "init_std": values.get("initializer_range", 0.02),
-        "dropout": values.get("hidden_dropout_prob", 0.1), "sharing": "none",
-        "attention_dropout": values.get("attention_probs_dropout_prob", 0.1), "pooler": "cls" if pooled else "none",
-    }  # fmt: skip
-    if values.get("ln_type") == "preln":
-        fields |= {"norm": "pre", "final_norm": False}
-    if dialect == "albert":
-        fields |= {"sharing": "all", "groups": values.get("num_hidden_groups", 1),
-                   "inner": values.get("inner_group_num", 1), "objectives": ["mlm", "sop"]}  # fmt: skip
-    elif dialect == "albert-zh":
-        shared = any("/layer_shared/" in k for k in shapes)
-        fields |= {"sharing": "all" if shared else "none", "mapping": "early", "objectives": ["mlm", "sop"]}
-    else:
-        fields["objectives"] = ["rtd"] if electra else ["mlm", "nsp"]
-    if not pooled:
-        fields["objectives"] = [o for o in fields["objectives"] if o not in ("sop", "nsp")]
-    return fields
-
-
-def _matrix(shapes: Mapping[str, tuple[int, ...]], start: str, end: str = "") -> tuple[int, int]:
-    """The shape of the first matrix whose name starts and ends so; without one there is nothing to go by."""
-    for name, shape in shapes.items():
-        if len(shape) == 2 and name.startswith(start) and name.endswith(end) and (end or name == start):
-            return shape[0], shape[1]
-    raise ConfigError(f"the checkpoint has no matrix {start}{'…' if end else ''}{end}: use a complete one")
-
-
-def _activation(name: Any, gelu: str) -> str:
-    """ALBERT, BERT and XLNet write GELU by tanh, ELECTRA by erf (google-research/electra, model/modeling.py)."""
-    known = {"gelu": gelu, "relu": "relu"}
-    if str(name).lower() not in known:
-        raise ConfigError(f"activation {name!r} is not one of {', '.join(known)}: use another checkpoint")
-    return known[str(name).lower()]
-
-
-def _xlnet_fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    hidden = values["d_model"]
-    return {
-        "vocab": values["n_token"], "embedding": hidden, "hidden": hidden, "layers": values["n_layer"],
-        "heads": values["n_head"], "ffn": values["d_inner"], "activation": _activation(values["ff_activation"], "gelu_tanh"),
-        "sharing": "none", "positions": "relative", "max_positions": 0, "pooler": "none", "embedding_norm": False,
-        "attention_bias": False, "visibility": "permutation", "objectives": ["plm"], "untied": values["untie_r"],
-        "dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1, "output_dropout": 0.1, "pad": 5,
-        "memory": 384, "reuse": 256,
-    }  # fmt: skip
 
 
 def _heads(config: Config, dialect: Dialect, entries: Mapping[str, Any]) -> dict[str, Head]:

@@ -27,7 +27,7 @@ class Surroundings(NamedTuple):
     """What every block needs besides the hidden states; made once per forward pass."""
 
     bias: Tensor | None = None  # added to the scores: 0 where a query may look, else the lowest number [B|1, 1, Q|1, K]
-    seen: Tensor | None = None  # 0 at queries that may look nowhere: they gather nothing [B|1, 1, Q, 1]
+    seen: Tensor | None = None  # 0 at queries that may look nowhere: they gather nothing [B|1, 1, Q|1, 1]
     query_angles: rotary.Angles | None = None  # rotary: how far the queries turn, and
     key_angles: rotary.Angles | None = None  # the keys, memory included
     distances: relative.Distances | None = None  # relative positions
@@ -38,10 +38,8 @@ def surroundings_of(visible: Tensor | None, dtype: torch.dtype) -> tuple[Tensor 
     """(bias, seen) from a boolean visibility [B|1, 1, Q|1, K]; a query that sees no one must give zeros, never NaN."""
     if visible is None:
         return None, None
-    seen = None
-    if visible.shape[2] > 1:
-        anyone = visible.any(dim=-1, keepdim=True)  # [B|1, 1, Q, 1]
-        seen, visible = anyone.to(dtype), visible | ~anyone
+    anyone = visible.any(dim=-1, keepdim=True)  # [B|1, 1, Q|1, 1]
+    seen, visible = anyone.to(dtype), visible | ~anyone
     bias = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
     return bias.masked_fill(~visible, torch.finfo(dtype).min), seen
 

@@ -14,6 +14,7 @@ from litebert.config import Config, ConfigError, Head
 from litebert.model.sharing import distinct, sharing_map
 
 _STACK = ("attention", "ffn", "score biases", "final norm")  # what the encoder's loop runs
+_OUTSIDE = ("mapping", "pooler")  # products outside of it, heads apart
 
 
 def parameters(config: Config, heads: Mapping[str, Head] = {}) -> dict[str, int]:
@@ -105,8 +106,7 @@ def macs(
 
 def body_macs(config: Config, length: int) -> int:
     """Multiply-adds of the stack alone for one text: L·(T·(4H² + 2HI) + 2T²H), and the terms of relative positions."""
-    outside = ("mapping", "pooler")
-    return sum(count for name, count in macs(config, length).items() if name not in outside)
+    return sum(count for name, count in macs(config, length).items() if name not in _OUTSIDE)
 
 
 def flops(
@@ -123,11 +123,17 @@ def training_flops(
 ) -> int:  # fmt: skip
     """Operations of one forward and backward pass: three times the forward, as a product has two gradients.
 
-    Only the projected sinusoids have one, as nothing learns below them. With a query stream it is an upper bound: most
-    of the content stream's last block is read by nobody, so it has no backward pass.
+    The projected sinusoids have one, as nothing learns below them. Of a content stream's last block only keys and
+    values have any: the query stream reads these, and nobody the rest.
     """
     counts = macs(config, length, batch, heads=heads, asked=asked, memory=memory)
-    return 2 * (3 * sum(counts.values()) - counts.get("distance projection", 0))
+    gradients = 2 * sum(counts.values()) - counts.get("distance projection", 0)
+    if query_rows(config, heads, asked):
+        block = config.but(layers=1, groups=1, inner=1)
+        last = {name: n for name, n in macs(block, length, batch, memory=memory).items() if name not in _OUTSIDE}
+        read = 2 * batch * (memory + length) * config.hidden**2
+        gradients -= 2 * (sum(last.values()) - read) - last.get("distance projection", 0)
+    return 2 * (sum(counts.values()) + gradients)
 
 
 def meeting_width(config: Config) -> int:

@@ -2,8 +2,9 @@
 
 A model computes x = LN(z)·M + c with z = word + segment + position of width E (M the identity where there is no
 mapping). LN first takes the mean out, so only the centred rows matter. Keep their best e-1 directions B, turned into
-a frame of e numbers that sum to zero: the new LN then finds mean 0 and the length of the old row, and
-    LN'(z') = √e · zB / |zB|        M' = √(E/e) · Bᵀ·diag(γ)·M        c' = β·M + c
+a frame of e numbers that sum to zero, F, and scaled so that the new LN finds mean 0 and the old variance (its ε too
+then counts as before):
+    z' = √(e/E) · zB·F        M' = √(E/e) · Fᵀ·Bᵀ·diag(γ)·M        c' = β·M + c
 Exact when the centred rows have rank e-1 or less. A head that is tied to the table reads the old width through an
 activation and a norm, which no such step can carry over: it is left out, and said to be.
 """
@@ -39,35 +40,37 @@ def factorise(model: Model, width: int) -> Factorised:
     new = config.but(embedding=width, mapping="auto")
     dropped = tuple(name for name in model.specs if name in ("mlm", "plm"))
     made = build(new, {k: v for k, v in model.specs.items() if k not in dropped}, device="meta")
-    state = {k: v for k, v in model.state_dict().items() if k in made.state_dict()}
+    state = {k: v.clone() for k, v in model.state_dict().items() if k in made.state_dict()}
     with torch.no_grad():
-        state |= _narrow(model, width)
-        made.load_state_dict(state, assign=True)
-        made.train(model.training)
+        narrow, word_error = _narrow(model, width)
+        made.load_state_dict({**state, **narrow}, assign=True)
         error, cosine = _compare(model, made)
-    return Factorised(made, _word_error(model, state["embedding.word.weight"]), error, cosine, dropped)
+    return Factorised(made, word_error, error, cosine, dropped)
 
 
-def _narrow(model: Model, width: int) -> dict[str, Tensor]:
+def _narrow(model: Model, width: int) -> tuple[dict[str, Tensor], float]:
+    """The tensors of the narrow embedding, and the share of the word table that no kept direction holds."""
     embedding = model.embedding
     tables = {"word": embedding.word, "position": embedding.position, "segment": embedding.segment}
     centred = {k: _centred(t.weight) for k, t in tables.items() if t is not None}
-    basis = torch.linalg.svd(torch.cat(list(centred.values())), full_matrices=False).Vh[: width - 1].T  # [E, e-1]
-    frame = _frame(width)  # [e-1, e]
     old, held = model.config.embedding, model.state_dict()
+    rows = torch.cat([*centred.values(), torch.zeros(old, old, dtype=torch.float64)])  # never fewer than directions
+    basis = torch.linalg.svd(rows, full_matrices=False).Vh[: width - 1].T  # [E, e-1]
+    frame = (width / old) ** 0.5 * _frame(width)  # [e-1, e]
     gamma, beta = held["embedding.norm.weight"].double(), held["embedding.norm.bias"].double()
     matrix = torch.eye(old, dtype=torch.float64) if embedding.map is None else embedding.map.weight.double().T
     bias = (
         torch.zeros(model.config.hidden, dtype=torch.float64) if embedding.map is None else embedding.map.bias.double()
     )
-    mapped = (old / width) ** 0.5 * frame.T @ basis.T @ (gamma[:, None] * matrix)  # [e, H]
+    mapped = old / width * frame.T @ basis.T @ (gamma[:, None] * matrix)  # [e, H]
     dtype = embedding.word.weight.dtype
-    state = {f"embedding.{k}.weight": (rows @ basis @ frame).to(dtype) for k, rows in centred.items()}
+    state = {f"embedding.{k}.weight": (table @ basis @ frame).to(dtype) for k, table in centred.items()}
     state |= {"embedding.norm.weight": torch.ones(width, dtype=dtype)}
     state |= {"embedding.norm.bias": torch.zeros(width, dtype=dtype)}
     state["embedding.map.weight"] = mapped.T.contiguous().to(dtype)
     state["embedding.map.bias"] = (beta @ matrix + bias).to(dtype)
-    return state
+    left = centred["word"] - centred["word"] @ basis @ basis.T
+    return state, float(left.norm() / centred["word"].norm())
 
 
 def _frame(width: int) -> Tensor:
@@ -83,16 +86,12 @@ def _centred(table: Tensor) -> Tensor:
     return centred
 
 
-def _word_error(model: Model, narrow: Tensor) -> float:
-    """The frame is orthonormal, so the energy that was kept is the energy of the narrow rows."""
-    energy = _centred(model.embedding.word.weight).square().sum()
-    kept = narrow.double().square().sum()
-    return float((1 - kept / energy).clamp_min(0).sqrt())
-
-
 def _compare(model: Model, made: Model) -> tuple[float, float]:
     """Relative error and mean cosine of what the encoder receives, word by word."""
     ids = torch.arange(model.config.vocab, device=model.embedding.word.weight.device)[:, None]
+    training = model.training
     before, after = (m.eval().embedding(ids).double()[:, 0] for m in (model, made))
+    model.train(training)
+    made.train(training)
     error = (before - after).norm() / before.norm()
     return float(error), float(torch.cosine_similarity(before, after, dim=1).mean())

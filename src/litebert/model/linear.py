@@ -37,23 +37,28 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
 
 def linear(x: Tensor, layer: nn.Linear, activation: Activation | str | None = None) -> Tensor:
     """`activation(x · Wᵀ + b)`."""
-    if _onednn_serves(x, layer.weight):
+    if _onednn_serves(x, layer):
         attribute, algorithm = _FUSED[None if activation == "none" else activation]
         y: Tensor = torch.ops.mkldnn._linear_pointwise(x, layer.weight, layer.bias, attribute, [], algorithm)
         return y
     return activate(F.linear(x, layer.weight, layer.bias), activation)
 
 
-def _onednn_serves(x: Tensor, weight: Tensor) -> bool:
+_BUILT_IN = bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
+
+
+def _onednn_serves(x: Tensor, layer: nn.Linear) -> bool:
     """Inference on CPU, one dtype, and not under autocast (which would have to cast the arguments)."""
+    weight, bias = layer.weight, layer.bias
+    learns = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     return (
-        x.device.type == "cpu"
+        _BUILT_IN
+        and x.device.type == "cpu"
         and x.dtype == weight.dtype
         and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _bf16_in_hardware()))
-        and not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad))
+        and not (torch.is_grad_enabled() and learns)
         and not torch.is_autocast_enabled("cpu")
         and x.numel() > 0
-        and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     )
 
 

@@ -61,12 +61,14 @@ class Model(nn.Module):
         """ids [B, T] -> Output.
 
         mask: 1 at real tokens [B, T], or 1 where a row may look [B, T, T]. visible: a value of `model.visibility`,
-        used beside the mask. targets: places [B, M] to predict by the query stream; `visible` is then what that
-        stream may see, and the content stream sees itself as well. memory: what an earlier call with remember=True
-        gave back. frozen: so many blocks from below (and the embedding) get no gradient. all_hidden=False keeps only
-        the last state.
+        used beside the mask. positions: places [B, T] that are not 0 … T-1. targets: places [B, M] to predict by the
+        query stream; `visible` is then what that stream may see, and the content stream sees itself as well. memory:
+        what an earlier call with remember=True gave back. frozen: so many blocks from below (and the embedding) get no
+        gradient. all_hidden=False keeps only the last state.
         """
         self._check(ids, segments, targets, memory, frozen)
+        if positions is not None and (memory is not None or self.config.positions == "relative"):
+            raise ValueError("positions of one's own need a model without memory and without relative positions")
         past = 0 if memory is None else memory[0].shape[1]
         seen = self._visible(ids, mask, visible, past)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not frozen):
@@ -79,7 +81,7 @@ class Model(nn.Module):
         bias, lonely = surroundings_of(seen, hidden.dtype)
         states = self.encoder(hidden, around._replace(bias=bias, seen=lonely), memory, frozen)
         last = F.dropout(states[-1], self.config.output_dropout, self.training)
-        real = mask if mask is not None and mask.dim() == 2 else None
+        real = mask if mask is None or mask.dim() == 2 else ids != self.config.pad
         return Output(
             last=last,
             hidden=tuple(states) if all_hidden else (),
@@ -111,6 +113,8 @@ class Model(nn.Module):
         return Output(last=last, hidden=tuple(states), pooled=None, memory=kept, query=tuple(queries))
 
     def _visible(self, ids: Tensor, mask: Tensor | None, visible: Tensor | None, past: int) -> Tensor | None:
+        if visible is not None and past and visible.shape[-1] == ids.shape[1]:
+            visible = F.pad(visible, (past, 0), value=True)  # memory may be seen by all
         parts = [] if visible is None else [visible]
         if mask is not None:
             parts.append(visibility.padding(mask, past if mask.shape[-1] == ids.shape[1] else 0))
