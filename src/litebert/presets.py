@@ -63,7 +63,7 @@ _DIFFS: dict[str, tuple[str, dict[str, Any]]] = {
     # RoBERTa (Liu et al. 2019)
     "roberta-base": ("bert-base", {
         "vocab": 50265, "activation": "gelu_erf", "segments": 1, "position_offset": 2, "objectives": ("mlm",),
-        "layer_norm_eps": 1e-5, "pad": 1,
+        "layer_norm_eps": 1e-5, "pad": 1, "pad_frozen": True, "init": "normal",
     }),
     "roberta-large": ("roberta-base", _size(1024, 24, 16, 4096, embedding=1024)),
     # XLNet (Yang et al. 2019)
@@ -71,13 +71,16 @@ _DIFFS: dict[str, tuple[str, dict[str, Any]]] = {
         "vocab": 32000, "positions": "relative", "max_positions": 0, "visibility": "permutation",
         "objectives": ("plm",), "pooler": "none", "embedding_norm": False, "attention_bias": False,
         "activation_dropout": 0.1, "output_dropout": 0.1, "memory": 384, "reuse": 256, "pad": 5,
+        "init": "normal",
     }),
     "xlnet-large": ("xlnet-base", _size(1024, 24, 16, 4096, embedding=1024)),
     # UniLM v1 (Dong et al. 2019): BERT, cased, with six segments and four ways to see
-    "unilm-base": ("bert-base", {"vocab": 28996, "segments": 6, "activation": "gelu_erf", "visibility": "mixture"}),
+    "unilm-base": ("bert-base", {
+        "vocab": 28996, "segments": 6, "activation": "gelu_erf", "visibility": "mixture", "init": "normal",
+    }),
     "unilm-large": ("unilm-base", _size(1024, 24, 16, 4096, embedding=1024)),
     # ELECTRA (Clark et al. 2020): the discriminator
-    "electra-base": ("bert-base", {"objectives": ("rtd",), "pooler": "none"}),
+    "electra-base": ("bert-base", {"activation": "gelu_erf", "objectives": ("rtd",), "pooler": "none"}),
     "electra-small": ("electra-base", _size(256, 12, 4, 1024, embedding=128)),
     "electra-large": ("electra-base", _size(1024, 24, 16, 4096, embedding=1024)),
 }  # fmt: skip

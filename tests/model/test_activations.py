@@ -59,6 +59,7 @@ CASES: dict[str, dict[str, Any]] = {
     "ReLU": case(SMALL.but(activation="relu")),
     "left to right": case(SMALL.but(visibility="left-to-right")),
     "left to right without a mask": case(SMALL.but(visibility="left-to-right"), masked=False),
+    "left to right, of one token": case(SMALL.but(visibility="left-to-right"), length=1),
     "pooled by mean": case(SMALL.but(pooler="mean")),
     "pooled by maximum": case(SMALL.but(pooler="max")),
     "pooled by maximum without a mask": case(SMALL.but(pooler="max"), masked=False),
@@ -88,6 +89,8 @@ CASES: dict[str, dict[str, Any]] = {
     "a query stream": case(XLNET, PERMUTED, 2),
     "a query stream without a mask": case(XLNET, PERMUTED, 2, masked=False),
     "a query stream of one text": case(XLNET, PERMUTED, 2, batch=1),
+    "a query stream of one token": case(XLNET.but(positions="rotary", heads=2), PERMUTED, 1, length=1),
+    "permuted words without a query stream": case(RELATIVE, PERMUTED, 2),
     "a query stream with memory": case(XLNET, PERMUTED, 2, memory=4),
     "a query stream, pre-norm": case(XLNET.but(norm="pre"), PERMUTED, 2),
     "a query stream, E below H": case(XLNET.but(embedding=10), PERMUTED, 2),
@@ -201,13 +204,13 @@ class Living(TorchDispatchMode):
         self.now -= self.sizes.pop(key)
 
 
-def alive(config: Config, length: int, fused: bool) -> int:
+def alive(config: Config, length: int, fused: bool, memory: int = 0) -> int:
     """The peak of a forward pass of four texts without gradient; only the meta device has no fused kernel."""
     model = build(config, device="cpu" if fused else "meta").eval()
     model.path = "fused" if fused else "eager"
     with torch.no_grad(), Living() as living:
-        forward(model, 4, length)
-    return living.peak
+        forward(model, 4, length, memory=memory)
+    return living.peak - config.depth * 4 * memory * config.hidden * 4  # the memory is an input
 
 
 INFERRED = Config(vocab=50, embedding=16, hidden=64, layers=4, heads=4, max_positions=128, ffn=64)
@@ -222,10 +225,17 @@ INFERRED = Config(vocab=50, embedding=16, hidden=64, layers=4, heads=4, max_posi
 def test_inference_peaks_within_a_tenth_of_what_is_counted(
     positions: str, fused: bool, changes: dict[str, Any], length: int, ffn: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("litebert.model.linear._onednn_serves", lambda x, weight: False)
+    monkeypatch.setattr("litebert.model.linear._onednn_serves", lambda *_: False)
     config = INFERRED.but(positions=positions, ffn=ffn, **changes)
     counted = activation_bytes(config, 4, length, fused=fused)
     assert alive(config, length, fused) == pytest.approx(sum(counted.values()), rel=0.1)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "relative"])
+def test_scores_reach_into_the_memory(positions: str) -> None:
+    config = INFERRED.but(positions=positions, layers=1)
+    counted = activation_bytes(config, 4, 32, memory=96)
+    assert alive(config, 32, fused=False, memory=96) == pytest.approx(sum(counted.values()), rel=0.1)
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this torch has no oneDNN")
@@ -240,6 +250,14 @@ def test_half_the_width_halves_the_numbers_and_not_the_places() -> None:
     assert {part: wide[part] - 2 * narrow[part] for part in wide if wide[part] != 2 * narrow[part]} == {
         "embedding": -8 * LENGTH
     }
+
+
+def test_a_mask_is_the_rule_and_memory_the_exception() -> None:
+    config = ROTARY.but(pooler="mean")
+    given = {"training": True, "heads": {}, "asked": None, "bytes_each": 4}
+    rule = activation_bytes(config, BATCH, LENGTH, training=True)
+    assert rule == activation_bytes(config, BATCH, LENGTH, **given, memory=0, masked=True, fused=False)
+    assert rule != activation_bytes(config, BATCH, LENGTH, **given, masked=False)
 
 
 def test_a_text_that_cannot_be_read_takes_no_memory() -> None:

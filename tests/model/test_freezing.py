@@ -89,7 +89,14 @@ def test_a_head_learns_on_a_wholly_frozen_encoder() -> None:
 
 def test_freezing_does_not_turn_gradients_on_where_they_were_off() -> None:
     with torch.no_grad():
-        assert not make(DEEP)(IDS, frozen=1).last.requires_grad
+        for frozen in range(5):
+            assert not any(state.requires_grad for state in make(DEEP)(IDS, frozen=frozen).hidden)
+
+
+@pytest.mark.parametrize("frozen", range(1, 5))
+def test_the_embedding_is_frozen_with_the_first_block(frozen: int) -> None:
+    states = make(DEEP)(IDS, frozen=frozen).hidden
+    assert [state.requires_grad for state in states] == [i > frozen for i in range(5)]
 
 
 @pytest.mark.parametrize("prefix", ["encoder", "embedding", "heads.mlm"])

@@ -115,9 +115,13 @@ def test_whether_there_is_an_answer_is_asked_of_the_average_start() -> None:
     torch.testing.assert_close(model.logits("span-answerable", out)[-1], expected, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("visible, cls", [("bidirectional", 0), ("permutation", -1)], ids=["CLS first", "CLS last"])
-def test_whether_there_is_an_answer_is_read_where_the_family_keeps_its_cls(visible: str, cls: int) -> None:
-    model, out = answerable(RELATIVE.but(visibility=visible))
+@pytest.mark.parametrize(
+    "config, cls",
+    [(SMALL, 0), (RELATIVE.but(visibility="permutation"), -1), (RELATIVE.but(visibility="left-to-right"), -1)],
+    ids=["CLS first", "CLS last", "CLS last, left to right"],
+)
+def test_whether_there_is_an_answer_is_read_where_the_family_keeps_its_cls(config: Config, cls: int) -> None:
+    model, out = answerable(config)
     asked = torch.tensor([3] * 3)
 
     def no_answer(place: int) -> Tensor:

@@ -82,15 +82,15 @@ def test_onednn_serves_only_where_no_gradient_is_wanted() -> None:
     if not torch.backends.mkldnn.is_available():
         pytest.skip("this PyTorch has no oneDNN")
     layer, x = layer_of(True), noise(2, 24)
-    assert not module._onednn_serves(x, layer)
+    assert not module._onednn_serves(x, layer.weight, layer.bias)
     layer.weight.requires_grad_(False)
-    assert not module._onednn_serves(x, layer)  # its bias may be what learns
+    assert not module._onednn_serves(x, layer.weight, layer.bias)  # its bias may be what learns
     with torch.no_grad():
-        assert module._onednn_serves(x, layer)
-        assert not module._onednn_serves(x.double(), layer)  # mixed types are F.linear's to refuse
-        assert not module._onednn_serves(x[:0], layer)
+        assert module._onednn_serves(x, layer.weight, layer.bias)
+        assert not module._onednn_serves(x.double(), layer.weight, layer.bias)  # mixed types are F.linear's to refuse
+        assert not module._onednn_serves(x[:0], layer.weight, layer.bias)
         with torch.autocast("cpu", torch.bfloat16):
-            assert not module._onednn_serves(x, layer)
+            assert not module._onednn_serves(x, layer.weight, layer.bias)
             assert linear(x, layer).dtype == torch.bfloat16
         assert linear(x[:0], layer, "relu").shape == (0, 7)
 

@@ -62,12 +62,14 @@ CASES: dict[str, tuple[Config, dict[str, Head], int | None, int]] = {
     "permuted words without a query stream": (XLNET, {"words": Head(kind="plm")}, None, 0),
     "permuted words, E below H": (XLNET.but(embedding=10), {"words": Head(kind="plm")}, None, 0),
     "a query stream, mapped early": (XLNET.but(embedding=10, mapping="early"), {"words": Head(kind="plm")}, 3, 0),
+    "permuted words, without a vector to ask by": (RELATIVE, {"words": Head(kind="plm")}, 3, 0),
+    "words of a model with a query stream": (XLNET, {"words": Head(kind="mlm")}, 3, 0),
     "a query stream": (XLNET, {"words": Head(kind="plm")}, 3, 0),
     "a query stream and a pooler": (XLNET.but(pooler="cls"), {"words": Head(kind="plm")}, 3, 0),
     "a query stream with memory": (XLNET, {"words": Head(kind="plm")}, 3, 4),
     "a rotary query stream": (ROTARY.but(objectives=("plm",), embedding=12), {"words": Head(kind="plm")}, 3, 4),
 }
-BATCH, LENGTH = 2, 5
+BATCH, LENGTH = 3, 5
 
 
 def run(config: Config, heads: dict[str, Head], asked: int | None, memory: int) -> list[Tensor]:
@@ -77,11 +79,11 @@ def run(config: Config, heads: dict[str, Head], asked: int | None, memory: int) 
     ids = torch.zeros(BATCH, LENGTH, dtype=torch.long, device="meta")
     past = [torch.zeros(BATCH, memory, config.hidden, device="meta")] * config.depth if memory else None
     places = None if asked is None else ids[:, :asked]
-    two = any(head.kind == "plm" for head in heads.values()) and asked is not None
+    two = "words" in heads and heads["words"].kind == "plm" and model.query_vector is not None and asked is not None
     out = model(ids, segments=ids if config.segments else None, memory=past, targets=places if two else None)
     said = [] if out.pooled is None else [out.pooled]
     for name, head in heads.items():
-        where = {"mlm": places, "span-answerable": ids[:, 0]}.get(head.kind)
+        where = {"mlm": places, "plm": None if two else places, "span-answerable": ids[:, 0]}.get(head.kind)
         answer = model.logits(name, out, where)
         said += answer if isinstance(answer, tuple) else [answer]
     return [out.last, *said]
@@ -163,6 +165,12 @@ def test_the_quadratic_share_is_small(length: int, share: float) -> None:
     config = preset("albert-base")
     quadratic = cost.macs(config, length)["attention scores"]
     assert quadratic / cost.body_macs(config, length) == pytest.approx(share, abs=0.003)
+
+
+def test_one_text_is_the_rule() -> None:
+    assert cost.macs(RELATIVE, LENGTH) == cost.macs(RELATIVE, LENGTH, 1)
+    assert cost.flops(RELATIVE, LENGTH) == cost.flops(RELATIVE, LENGTH, 1)
+    assert cost.training_flops(RELATIVE, 1) == cost.training_flops(RELATIVE, 1, 1)
 
 
 def test_a_batch_projects_its_distances_once() -> None:

@@ -157,8 +157,8 @@ def test_copies_are_their_own_and_the_old_model_stays_as_it_was() -> None:
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluating"])
 def test_dtype_heads_and_mode_are_kept(dtype: torch.dtype, training: bool) -> None:
     model = make(SMALL, {"classify": 3, "mlm": 2}).to(dtype).train(training)
-    for sharing in ("none", "attention"):
-        other = reshape.reshare(model, sharing)
+    wide = reshape.reshare(model, "none")
+    for other in (wide, reshape.reshare(model, "attention"), reshape.reshare(wide, "all")):
         assert {tensor.dtype for tensor in other.state_dict().values()} == {dtype}
         assert (other.specs, other.training) == (model.specs, training)
         assert torch.equal(other.heads["classify"].out.weight, model.heads["classify"].out.weight)

@@ -110,13 +110,33 @@ def test_the_content_stream_is_an_ordinary_run(config) -> None:
 
 @pytest.mark.parametrize("config", STREAMS.values(), ids=STREAMS.keys())
 def test_every_predicted_row_starts_from_the_same_vector_and_its_neighbours_do_not_matter(config) -> None:
-    model = make(config)
-    out, rank, target, places = run(model)
+    model, segments = make(config), (tokens(ORDERS, LENGTH, seed=6) > 30).long()
+    out, rank, target, places = run(model, segments=segments)
     assert torch.equal(out.query[0], model.query_vector.expand(ORDERS, 3, -1))
     _, query = visibility.permutation(rank, target)
     for m in range(3):
-        alone = model(IDS, targets=places[:, m : m + 1], visible=query)
+        alone = model(IDS, segments=segments, targets=places[:, m : m + 1], visible=query)
         torch.testing.assert_close(alone.last, out.last[:, m : m + 1], atol=1e-5, rtol=0)
+
+
+def test_a_target_knows_its_own_segment_and_those_it_sees() -> None:
+    model, segments = make(RELATIVE.but(layers=1)), (torch.arange(LENGTH) % 2).expand(ORDERS, -1)
+    plain, rank, _, places = run(model, segments=segments)
+    own = rank.gather(1, places)
+    seen = rank[:, None, :] < own[:, :, None]  # [B, 3, T]
+    both_sides = (seen & (segments == 0)[:, None]).any(-1) & (seen & (segments == 1)[:, None]).any(-1)
+    for m in range(3):
+        flipped = segments.scatter(1, places[:, m : m + 1], 1 - segments.gather(1, places[:, m : m + 1]))
+        changed = (run(model, segments=flipped)[0].last - plain.last).abs().amax(-1) > 1e-5  # [B, 3]
+        # one key alone gets all the weight whatever its segment, and all keys alike share as before
+        by_another = seen.gather(2, places[:, None, m : m + 1].expand(-1, 3, -1))[..., 0] & (seen.sum(-1) > 1)
+        assert torch.equal(changed, torch.where(torch.arange(3) == m, both_sides, by_another))
+
+
+def test_the_query_stream_ends_in_the_norm_at_the_end_of_a_pre_norm_stack() -> None:
+    last = run(make(RELATIVE.but(norm="pre")))[0].query[-1]
+    torch.testing.assert_close(last.mean(-1), torch.zeros(ORDERS, 3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(last.var(-1, unbiased=False), torch.ones(ORDERS, 3), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("config", STREAMS.values(), ids=STREAMS.keys())

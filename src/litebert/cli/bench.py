@@ -40,5 +40,6 @@ def forward(
         )
         for kind, r in result["dtypes"].items()
     ]  # fmt: skip
-    console.say(console.table(columns, rows, title=f"{name}, {batch} × {length}, {result['threads']} threads"))
+    title = f"{console.literal(name)}, {batch} × {length}, {result['threads']} threads"
+    console.say(console.table(columns, rows, title=title))
     console.say_json({"bench": "forward", "model": name, **result})

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -23,6 +24,11 @@ def say(text: Any = "") -> None:
         console.print(text)
     lines = [line.rstrip() for line in captured.get().splitlines()]
     typer.echo("\n".join(line for line in lines if line or not isinstance(text, Table)))
+
+
+def literal(text: object) -> str:
+    """A name or path for `say`, where square brackets would be markup."""
+    return escape(str(text))
 
 
 def say_json(value: Any) -> None:

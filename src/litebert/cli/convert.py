@@ -63,7 +63,8 @@ def convert(
         console.say(f"  {note}")
     if check:
         _show(report)
-    console.say(f"{target} written, {'as a Hugging Face folder' if done.form == 'hf' else 'in litebert’s own form'}")
+    form = "as a Hugging Face folder" if done.form == "hf" else "in litebert’s own form"
+    console.say(f"{console.literal(target)} written, {form}")
 
 
 def _check(source: str, target: Path, part: str, form: str) -> dict[str, Any]:

@@ -31,6 +31,8 @@ def demo(
     if as_json:
         console.say_json({"twins": len(rows), "failed": failed, "report": str(report)})
     else:
-        console.say(f"{len(rows) - len(failed)} of {len(rows)} presets checked; the report is at {report}")
+        console.say(
+            f"{len(rows) - len(failed)} of {len(rows)} presets checked; the report is at {console.literal(report)}"
+        )
     if failed:
         raise typer.Exit(1)

@@ -44,7 +44,7 @@ def look(name: str, changes: list[str]) -> tuple[Config, dict[str, Head]]:
     from litebert import config as configs
     from litebert import presets
 
-    if Path(name).exists() or name not in presets.names():
+    if Path(name).is_dir() or name not in presets.names():
         from litebert.interop import folder
 
         config, heads = folder.describe(Path(name))
@@ -101,13 +101,13 @@ def _running(config: Config, length: int) -> int:
 def _show(config: Config, heads: Mapping[str, Head], facts: Mapping[str, Any], batch: int) -> None:
     from litebert.model.sharing import runs
 
-    console.say(f"[bold]{facts['name']}[/], of the family of {facts['family']}")
+    console.say(f"[bold]{console.literal(facts['name'])}[/], of the family of {facts['family']}")
     values = config.model_dump()
     console.say("  " + "  ".join(f"{k} {_plain(values[k])}" for k in _SHAPE))
     shared = facts["sharing"]
     console.say(f"  sharing {config.sharing}: attention {runs(shared['attention'])}  ffn {runs(shared['ffn'])}")
     if heads:
-        console.say("  heads " + ", ".join(_head(kind, head) for kind, head in heads.items()))
+        console.say(console.literal("  heads " + ", ".join(_head(kind, head) for kind, head in heads.items())))
     counts = facts["parameters"]
     applied = counts["applied"]
     rows = [

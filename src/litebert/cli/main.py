@@ -51,7 +51,7 @@ def run() -> None:
 
     warnings.showwarning = lambda message, *_, **__: typer.echo(f"litebert: {message}", err=True)
     try:
-        app()
+        app(prog_name="litebert")
     except UserError as error:
         typer.echo(f"litebert: {error}", err=True)
         sys.exit(2)

@@ -71,6 +71,9 @@ def convert(
         for name in result.dropped:
             notes.append(f"head {name} is tied to the old width and was left out: train a new one")
     form = folder.save(made, end, to, _extras(start))
+    for pattern in _TEXT if overwrite else ():  # another model's tokenizer would stay and be believed
+        for file in end.glob(pattern):
+            file.unlink()
     if form == "hf" and made.config.sharing != "none" and family.family(made.config) == "roformer":
         notes.append(f"written unshared ({made.config.depth} blocks): transformers' RoFormer shares nothing")
     beside = start.parent if tf.is_checkpoint(start) and not start.is_dir() else start
@@ -125,18 +128,37 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
         fed = {"input_ids": ids, "attention_mask": padding, "token_type_ids": segments}
         if title.endswith("MultipleChoice"):
             fed = {k: v[:, None] for k, v in fed.items() if v is not None}
-        states = theirs(**fed, output_hidden_states=True).hidden_states
-        mine = made(ids, padding, segments).hidden
-    rows = enumerate(zip(mine, states, strict=True))
-    return [Row(_layer(i), _gap(a, b.to(a.dtype))) for i, (a, b) in rows]
+        result, out = theirs(**fed, output_hidden_states=True), made(ids, padding, segments)
+        states = enumerate(zip(out.hidden, result.hidden_states, strict=True))
+        rows = [Row(_layer(i), _gap(mine, other.to(mine.dtype))) for i, (mine, other) in states]
+        for name, other in _said(result, made).items():
+            mine = out.pooled if name == "pooled" else made.logits(name, out)
+            rows.append(Row(name if name == "pooled" else f"head {name}", _gap(mine, other.reshape(mine.shape))))
+    return rows
+
+
+def _said(result: Any, made: Model) -> dict[str, Tensor]:
+    """What a transformers result says besides its states, under the names of our heads."""
+    fields = {"prediction_logits": "mlm", "sop_logits": "order", "seq_relationship_logits": "order"}
+    said = {name: result[field] for field, name in fields.items() if result.get(field) is not None}
+    if result.get("start_logits") is not None:
+        said["span"] = torch.stack([result.start_logits, result.end_logits], dim=-1)
+    elif result.get("logits") is not None:
+        for name in made.specs:  # the class wears one head of all that the folder may hold
+            if made.specs[name].kind in _KIND_OF and type(result).__name__ in _KIND_OF[made.specs[name].kind]:
+                said[name] = result.logits
+    if result.get("pooler_output") is not None and made.config.pooler == "cls":
+        said["pooled"] = result.pooler_output
+    return said
 
 
 def _reshared(made: Model, sharing: str | None, groups: int | None, how: reshape.How) -> tuple[Model, str]:
     before = made.config
-    after = reshape.reshare(made, sharing, groups, how)
-    _, moved = reshape.resharing(made.state_dict(), before, after.config, how)
+    after = reshape.other_sharing(before, sharing, groups)
+    state, moved = reshape.resharing(made.state_dict(), before, after, how)
     lossless = "nothing moved" if moved == 0 else f"merging ({how}) moved a weight by up to {moved:.4g}"
-    return after, f"sharing {before.sharing}/{before.groups} → {after.config.sharing}/{after.config.groups}: {lossless}"
+    note = f"sharing {before.sharing}/{before.groups} → {after.sharing}/{after.groups}: {lossless}"
+    return reshape.with_state(after, made, state), note
 
 
 def _extras(start: Path) -> dict[str, Any]:

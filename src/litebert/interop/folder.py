@@ -6,6 +6,8 @@ say), our own (litebert.json and model.safetensors under our names), or an origi
 
 from __future__ import annotations
 
+import os
+import shutil
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,7 +18,7 @@ from torch import Tensor
 
 from litebert import __version__, family, presets
 from litebert.config import Config, ConfigError, Head, build, unknown_name
-from litebert.interop import hf, hf_config, tensors, tf
+from litebert.interop import hf, tensors, tf
 from litebert.interop.hf import Parts
 from litebert.interop.tensors import FolderError
 from litebert.model import init, model, reshape
@@ -76,23 +78,37 @@ def save(model: Model, folder: str | Path, to: Form = "auto", extras: Mapping[st
     against = hf.reasons_against(model.config)
     if to == "hf" and against:
         raise FolderError(f"transformers has no class for {'; '.join(against)}: write it with --to litebert")
+    stage = path.resolve().with_name(f".{path.resolve().name}.{os.getpid()}")
     try:
+        stage.mkdir(parents=True)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        shutil.rmtree(stage, ignore_errors=True)
         raise FolderError(f"{path} cannot be made ({error.strerror}): name a folder that you may write") from None
-    if to == "litebert" or against:
-        tensors.write_file(path / tensors.NAME, model.state_dict())
-        tensors.write_json(path / OURS, _ours(model))
-        (path / "config.json").unlink(missing_ok=True)
-        (path / hf.BESIDE).unlink(missing_ok=True)
-        return "litebert"
-    hf.write(leaving(model), path, extras)
-    tensors.write_json(path / OURS, _ours(model))
-    return "hf"
+    try:
+        if to == "litebert" or against:
+            tensors.write_file(stage / tensors.NAME, model.state_dict())
+        else:
+            hf.write(leaving(model), stage, extras)
+        tensors.write_json(stage / OURS, _ours(model, stage))
+        _take_place(stage, path)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return "litebert" if to == "litebert" or against else "hf"
+
+
+def _take_place(stage: Path, path: Path) -> None:
+    """Move a written model in; litebert.json last, whose digests tell a folder that was left half-way."""
+    old = [tensors.NAME, tensors.INDEX, hf.BESIDE, "config.json", OURS, *(f.name for f in path.glob("model-*-of-*"))]
+    for name in old:
+        if not (stage / name).exists():
+            (path / name).unlink(missing_ok=True)
+    for file in sorted(stage.iterdir(), key=lambda file: file.name == OURS):
+        os.replace(file, path / file.name)
 
 
 def leaving(made: Model) -> Model:
-    """The model in the shape in which it fits its Hugging Face class, computing the same."""
+    """The model in the shape in which it fits its Hugging Face class, computing the same; tensors may be shared."""
     kind = family.family(made.config)
     if kind == "roformer" and made.config.sharing != "none":
         made = reshape.reshare(made, "none")
@@ -108,8 +124,8 @@ def leaving(made: Model) -> Model:
 def describe(path: Path) -> tuple[Config, dict[str, Head]]:
     """Config and heads of a folder from its JSON alone, without reading a tensor where litebert.json is there."""
     if (path / OURS).is_file():
-        config, heads = _parse_ours(path)
-        if not (path / "config.json").is_file() or not _stale(path, config, {}):
+        config, heads, stale = _parse_ours(path)
+        if not stale:
             return config, heads
     parts = read(path)
     return parts.config, parts.heads
@@ -131,11 +147,21 @@ def _wear(
     wanted = parts.heads if heads is None else _matching(config, parts.heads, heads)
     made = model.build(config, wanted, device="meta")
     expected = made.state_dict()
-    state = {k: v for k, v in parts.state.items() if k in expected and v.shape == expected[k].shape}
+    state = {k: v for k, v in parts.state.items() if k in expected}
+    for name in made.specs:  # a head comes whole or is drawn anew
+        mine = [k for k in expected if k.startswith(f"heads.{name}.")]
+        misfit = [k for k in mine if k in state and state[k].shape != expected[k].shape]
+        if misfit or any(k not in state for k in mine):
+            for k in mine:
+                state.pop(k, None)
+        if misfit:
+            had = f"{misfit[0]} is {list(parts.state[misfit[0]].shape)}, not {list(expected[misfit[0]].shape)}"
+            warnings.warn(f"head {name} of {path} is another ({had}): a new one is drawn", stacklevel=3)
+    body = {k: v for k, v in parts.state.items() if not k.startswith(("heads.", "pooler."))}
+    problems = hf.mismatch({k: v for k, v in expected.items() if not k.startswith("heads.")}, {**body, **state})
+    hf.report([p for p in problems if " heads." not in f" {p}"], path)
     lacking = [k for k in expected if k not in state]
     if lacking:
-        if not all(k.startswith("heads.") for k in lacking):
-            hf.report([f"missing {k} {list(expected[k].shape)}" for k in lacking if not k.startswith("heads.")], path)
         dtype = next(iter(state.values())).dtype
         fresh = model.build(config, wanted, seed=None).to(dtype)
         init.fill(fresh, config, seed, only=lacking)
@@ -158,38 +184,37 @@ def _changed(config: Config, changes: Mapping[str, Any]) -> Config:
     return config.but(**changes) if changes else config
 
 
-def _ours(made: Model) -> dict[str, Any]:
+def _ours(made: Model, path: Path) -> dict[str, Any]:
     heads = {name: spec.model_dump(mode="json") for name, spec in made.specs.items()}
-    return {"litebert": __version__, "config": made.config.model_dump(mode="json"), "heads": heads}
+    of = {name: tensors.digest(path / name) for name in (tensors.NAME, hf.BESIDE, "config.json")}
+    return {"litebert": __version__, "config": made.config.model_dump(mode="json"), "heads": heads, "sha256": of}
 
 
-def _parse_ours(path: Path) -> tuple[Config, dict[str, Head]]:
+def _parse_ours(path: Path) -> tuple[Config, dict[str, Head], str]:
+    """Config and heads of litebert.json, and why it no longer speaks of the files beside it ('' when it does)."""
     values = tensors.read_json(path / OURS)
     try:
         config = build(values["config"])
         heads = {k: Head(**{**v, "names": tuple(v.get("names", ()))}) for k, v in values.get("heads", {}).items()}
+        changed = [k for k, v in values["sha256"].items() if tensors.digest(path / k) != v]
     except KeyError as error:
         raise FolderError(f"{path / OURS} lacks {error}: save the model again") from None
     except (AttributeError, TypeError):
         raise FolderError(f"{path / OURS} is not as litebert writes it: save the model again") from None
     except ConfigError as error:
         raise FolderError(f"{path / OURS}: {error}") from None
-    return config, heads
+    return config, heads, f"{' and '.join(changed)} changed since it was written" if changed else ""
 
 
 def _read_ours(path: Path) -> Parts:
-    config, heads = _parse_ours(path)
+    config, heads, changed = _parse_ours(path)
     state = tensors.read(path)
-    expected = model.build(config, heads, device="meta").state_dict()
-    problems = [f"missing {k} {list(v.shape)}" for k, v in expected.items() if k not in state]
-    problems += [f"unknown {k} {list(v.shape)}" for k, v in state.items() if k not in expected]
-    problems += [
-        f"{k} is {list(state[k].shape)}, the config asks for {list(v.shape)}"
-        for k, v in expected.items() if k in state and state[k].shape != v.shape
-    ]  # fmt: skip
+    problems = hf.mismatch(model.build(config, heads, device="meta").state_dict(), state)
     odd = {k: v.dtype for k, v in state.items() if not v.is_floating_point()}
     problems += [f"{k} holds {dtype}, not floating-point numbers" for k, dtype in odd.items()]
     hf.report(problems, path)
+    if changed:
+        warnings.warn(f"{path}: {changed} by litebert", stacklevel=3)
     return Parts(config, heads, state)
 
 
@@ -197,8 +222,7 @@ def _with_ours(path: Path, parts: Parts) -> Parts:
     """The Hugging Face folder's parts, with what litebert.json adds, as long as it still speaks of this model."""
     if not (path / OURS).is_file():
         return parts
-    config, heads = _parse_ours(path)
-    stale = _stale(path, config, parts.state)
+    config, heads, stale = _parse_ours(path)
     if stale:
         warnings.warn(f"{path / OURS} is left aside: {stale}; the model is as config.json says", stacklevel=3)
         return parts
@@ -210,24 +234,16 @@ def _with_ours(path: Path, parts: Parts) -> Parts:
         state, _ = reshape.resharing(state, parts.config, fold, "first")
     elif parts.config.untied != config.untied:
         state, _ = reshape.resharing(state, parts.config, parts.config.but(untied=config.untied), "first")
-    state = {k: v for k, v in {**state, **beside}.items() if k in expected}
-    hf.report([f"missing {k} {list(v.shape)}" for k, v in expected.items() if k not in state], path)
-    return Parts(config, heads, state)
+    state = _as_named({**state, **beside}, expected)
+    hf.report([p for p in hf.mismatch(expected, state) if p.startswith("missing")], path)
+    return Parts(config, heads, {k: v for k, v in state.items() if k in expected})
 
 
-def _stale(path: Path, config: Config, state: Mapping[str, Tensor]) -> str:
-    """Why litebert.json no longer belongs to the files around it; '' when it does."""
-    values = tensors.read_json(path / "config.json")
-    now = hf_config.read(values)
-    fits = {**config.model_dump(), "sharing": now.sharing, "groups": now.groups, "mapping": now.mapping}
-    written = hf_config.write(Config(**fits)) if family.family(Config(**fits)) == family.family(now) else {}
-    changed = [k for k, v in written.items() if k in values and values[k] != v]
-    if changed or not written:
-        return f"config.json was changed since ({', '.join(changed[:3]) or 'model_type'})"
-    if now.sharing == "none" and config.sharing != "none":
-        fold = now.but(sharing=config.sharing, groups=config.groups)
-        body = {k: v for k, v in state.items() if k.startswith("encoder.")}
-        _, moved = reshape.resharing(body, now.but(pooler=config.pooler), fold.but(pooler=config.pooler), "first")
-        if moved:
-            return f"blocks that it shares differ by up to {moved:.3g}"
-    return ""
+def _as_named(state: dict[str, Tensor], expected: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A head's dense layer that left as a pooler is that head's again."""
+    for name in ("classify", "choice"):
+        for leaf in ("weight", "bias"):
+            ours = f"heads.{name}.dense.{leaf}"
+            if ours in expected and ours not in state and f"pooler.dense.{leaf}" in state:
+                state[ours] = state[f"pooler.dense.{leaf}"]
+    return state

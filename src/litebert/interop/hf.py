@@ -41,8 +41,7 @@ class Parts(NamedTuple):
 def read(folder: Path) -> Parts:
     """Config, heads and tensors of a Hugging Face folder, with transformers' behaviour."""
     where = str(folder / "config.json")
-    values = tensors.read_json(folder / "config.json")
-    _refuse_odd(values, where)
+    values = fields(folder)
     kind, config = hf_config.family_of(values, where), hf_config.read(values, where)
     found = _normalised(tensors.read(folder), kind, folder)
     names = hf_keys.table(kind, config, {k: family.head(config, k) for k in family.kinds()})
@@ -52,6 +51,28 @@ def read(folder: Path) -> Parts:
     heads = _heads(kind, config, values, found)
     state = assemble(kind, config, heads, found, folder)
     return Parts(config, heads, state)
+
+
+def fields(folder: Path) -> dict[str, Any]:
+    """What config.json says; a field that is not of its kind is refused before anything counts with it."""
+    where = folder / "config.json"
+    values = tensors.read_json(where)
+    for name, value in values.items():
+        low, high = _COUNTS.get(name, (0, 0))
+        problem = ""
+        if high and (type(value) is not int or not low <= value <= high):
+            problem = f"a whole number from {low} to {high:,}"
+        elif name in _WORDS and not isinstance(value, str):
+            problem = "a word"
+        elif name == "is_decoder" and not isinstance(value, bool):
+            problem = "true or false"
+        elif name == "architectures" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            problem = "a list of names of classes"
+        elif name == "id2label" and not (isinstance(value, dict) and all(k.isdecimal() for k in value)):
+            problem = "an object of numbers and labels"
+        if problem and value is not None:  # null stands for a default
+            raise FolderError(f"{where}: {name} {value!r} is not {problem}: copy or mend the file")
+    return values
 
 
 def assemble(
@@ -78,6 +99,18 @@ def assemble(
     unknown = [f"unknown {k} {list(v.shape)}" for k, v in found.items() if k not in used]
     report([*problems, *unknown], folder)
     return state
+
+
+def mismatch(expected: Mapping[str, Tensor], found: Mapping[str, Tensor]) -> list[str]:
+    """What is missing, misshapen or unknown among tensors under our names."""
+    problems = []
+    for name, tensor in expected.items():
+        shape = list(tensor.shape)
+        if name not in found:
+            problems.append(f"missing {name} {shape}")
+        elif list(found[name].shape) != shape:
+            problems.append(f"{name} is {list(found[name].shape)}, the config asks for {shape}")
+    return problems + [f"unknown {k} {list(v.shape)}" for k, v in found.items() if k not in expected]
 
 
 def report(problems: list[str], folder: Path) -> None:
@@ -111,6 +144,8 @@ def reasons_against(config: Config) -> list[str]:
         f"position_offset {config.position_offset} with pad {config.pad} (it counts from pad + 1)": kind == "roberta"
         and config.position_offset != config.pad + 1,
         f"inner {config.inner} with {kind}": config.inner > 1 and kind != "albert",
+        "visibility 'left-to-right' with albert (its class always looks both ways)": kind == "albert"
+        and config.visibility == "left-to-right",
         f"groups {config.groups} of {config.layers} layers (its float arithmetic groups them otherwise)": odd,
         f"a mapping at embedding = hidden with {kind}": config.mapping == "always"
         and config.embedding == config.hidden
@@ -119,13 +154,33 @@ def reasons_against(config: Config) -> list[str]:
     return [reason for reason, holds in against.items() if holds]
 
 
+def computes(config: Config, name: str, spec: Head) -> bool:
+    """Whether the family's class computes this head as it is; one that it does not lies beside."""
+    kind = family.family(config)
+    if spec.kind != name or (name == "order" and config.pooler != "cls"):
+        return False
+    if name == "mlm":  # RoBERTa and ELECTRA have the erf form there, whatever the encoder has
+        fixed = "gelu_erf" if kind in ("roberta", "electra") else config.activation
+        return (config.head_activation or config.activation) == fixed
+    if name not in ("classify", "choice"):
+        return True
+    if kind in ("albert", "bert") or (kind == "roberta" and name == "choice"):
+        own = ("pooled", "none") if config.pooler == "cls" else ("first", "tanh")
+        return config.pooler in ("cls", "none") and (spec.source, spec.dense) == own
+    usual = family.head(config, name)
+    if kind == "xlnet":  # which reads place and activation from its config
+        return spec.source != "pooled" and spec.dense != "none"
+    return (spec.source, spec.dense) == (usual.source, usual.dense)
+
+
 def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """config.json and model.safetensors, and beside them what has no place there; gives back the config written.
 
     The model's config must be one that `reasons_against` has nothing against, unshared where the family is RoFormer.
     """
     config, kind = model.config, family.family(model.config)
-    title, worn = hf_keys.class_for(kind, model.specs, config.visibility == "left-to-right")
+    fitting = {name: spec for name, spec in model.specs.items() if computes(config, name, spec)}
+    title, worn = hf_keys.class_for(kind, fitting, config.visibility == "left-to-right")
     names = hf_keys.table(kind, config, {k: model.specs[k] for k in worn})
     inside, beside = {}, {}
     for ours, tensor in model.state_dict().items():
@@ -147,25 +202,6 @@ def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -
         (folder / BESIDE).unlink(missing_ok=True)
     tensors.write_json(folder / "config.json", written)
     return written
-
-
-def _refuse_odd(values: Mapping[str, Any], where: str) -> None:
-    """Raise for a field that is not of its kind, before anything counts with it; null stands for a default."""
-    for name, value in values.items():
-        low, high = _COUNTS.get(name, (0, 0))
-        problem = ""
-        if high and (type(value) is not int or not low <= value <= high):
-            problem = f"a whole number from {low} to {high:,}"
-        elif name in _WORDS and not isinstance(value, str):
-            problem = "a word"
-        elif name == "is_decoder" and not isinstance(value, bool):
-            problem = "true or false"
-        elif name == "architectures" and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
-            problem = "a list of names of classes"
-        elif name == "id2label" and not (isinstance(value, dict) and all(k.isdecimal() for k in value)):
-            problem = "an object of numbers and labels"
-        if problem and value is not None:
-            raise FolderError(f"{where}: {name} {value!r} is not {problem}: copy or mend the file")
 
 
 def _normalised(found: dict[str, Tensor], kind: family.Family, folder: Path) -> dict[str, Tensor]:
@@ -214,10 +250,30 @@ def _spec(
         given = all(names) and names != tuple(f"LABEL_{i}" for i in range(labels))
         more = {"labels": labels, "names": names if given else ()}
     spec = family.head(config, name, **more)
-    summary = values.get("summary_type")
-    if spec.source in ("first", "last") and summary in ("first", "last") and name in ("classify", "choice"):
-        spec = spec.model_copy(update={"source": summary}) if family.family(config) != "electra" else spec
+    kind = family.family(config)
+    summarised = {"xlnet": ("classify", "choice"), "electra": ("choice",), "roformer": ("choice",)}
+    if name in summarised.get(kind, ()):
+        return spec.model_copy(update=_summary(spec, values))
     return spec
+
+
+_SUMMARIES = {"tanh": "tanh", "gelu": "gelu_erf", "gelu_new": "gelu_tanh", "relu": "relu"}
+
+
+def _summary(spec: Head, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What transformers' sequence summary does, as a head's source and dense layer."""
+    written = {v: k for k, v in _SUMMARIES.items()}
+    place = values.get("summary_type", spec.source)
+    projects = values.get("summary_use_proj", spec.dense != "none")
+    activation = values.get("summary_activation", written.get(spec.dense))
+    if place not in ("first", "last"):
+        raise FolderError(f"summary_type {place!r} is not read by litebert's heads: only 'first' and 'last' are")
+    if bool(projects) != (spec.dense != "none") or (projects and activation not in _SUMMARIES):
+        raise FolderError(
+            f"summary_use_proj {projects}, summary_activation {activation!r} are not among litebert's heads: a dense "
+            f"layer with {', '.join(_SUMMARIES)} is"
+        )
+    return {"source": place, "dense": _SUMMARIES[activation] if projects else "none"}
 
 
 def _head_fields(kind: family.Family, specs: Mapping[str, Head], worn: tuple[str, ...]) -> dict[str, Any]:
@@ -229,13 +285,14 @@ def _head_fields(kind: family.Family, specs: Mapping[str, Head], worn: tuple[str
             fields["id2label"] = {str(i): label for i, label in enumerate(names)}
             fields["label2id"] = {label: i for i, label in enumerate(names)}
         if name in ("classify", "choice") and kind == "xlnet":
-            fields["summary_type"] = spec.source
+            written = {v: k for k, v in _SUMMARIES.items()}
+            fields |= {"summary_type": spec.source, "summary_activation": written[spec.dense]}
     return fields
 
 
 def _angles_table(config: Config, dtype: torch.dtype) -> Tensor:
     """RoFormer's stored table [P, D]: sines, then cosines, in float64 and rounded once, as its own class makes it."""
-    place = torch.arange(config.max_positions, dtype=torch.float64)[:, None]
+    place = torch.arange(config.max_positions or hf_config.ROWS, dtype=torch.float64)[:, None]
     power = torch.arange(0, config.head_width, 2, dtype=torch.float64) / config.head_width
     angle = place / torch.pow(torch.tensor(10000.0, dtype=torch.float64), power)
     return torch.cat([angle.sin(), angle.cos()], dim=1).float().to(dtype)

@@ -17,6 +17,7 @@ _ACTIVATIONS = {
     "gelu": "gelu_erf", "gelu_python": "gelu_erf", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }  # fmt: skip
+ROWS = 1536  # RoFormer's table, where a rotary model has no limit of its own
 _WRITTEN = {"gelu_erf": "gelu", "gelu_tanh": "gelu_new", "relu": "relu"}
 
 # ours -> theirs, for everything that is the same number under another name
@@ -52,7 +53,7 @@ _DEFAULTS: dict[Family, dict[str, Any]] = {
     "roberta": {**_BERT_DEFAULTS, "vocab_size": 50265, "pad_token_id": 1},
     "electra": {
         **_BERT_DEFAULTS, "embedding_size": 128, "hidden_size": 256, "num_attention_heads": 4,
-        "intermediate_size": 1024, "summary_activation": "gelu", "summary_type": "first", "summary_use_proj": True,
+        "intermediate_size": 1024,
     },
     "roformer": {**_BERT_DEFAULTS, "vocab_size": 50000, "embedding_size": None, "max_position_embeddings": 1536},
     "albert": {
@@ -63,8 +64,8 @@ _DEFAULTS: dict[Family, dict[str, Any]] = {
     "xlnet": {
         "vocab_size": 32000, "d_model": 1024, "n_layer": 24, "n_head": 16, "d_inner": 4096, "ff_activation": "gelu",
         "attn_type": "bi", "initializer_range": 0.02, "layer_norm_eps": 1e-12, "dropout": 0.1, "mem_len": 512,
-        "reuse_len": None, "bi_data": False, "clamp_len": -1, "same_length": False, "summary_type": "last",
-        "summary_use_proj": True, "summary_activation": "tanh", "summary_last_dropout": 0.1, "pad_token_id": 5,
+        "reuse_len": None, "bi_data": False, "clamp_len": -1, "same_length": False, "summary_last_dropout": 0.1,
+        "pad_token_id": 5,
     },
 }  # fmt: skip
 # values that a file may carry only like this, and why
@@ -138,7 +139,7 @@ def write(config: Config) -> dict[str, Any]:
             theirs["num_hidden_groups"] = config.layers
         return theirs
     theirs["is_decoder"] = config.visibility == "left-to-right"
-    theirs["max_position_embeddings"] = config.max_positions + config.position_offset
+    theirs["max_position_embeddings"] = (config.max_positions or ROWS) + config.position_offset
     if kind == "roformer":
         theirs["rotary_value"] = False
     else:

@@ -138,6 +138,9 @@ def table(kind: Family, config: Config, heads: Mapping[str, Head]) -> dict[str, 
     for ours, theirs in _HEADS[kind].items():
         if ours.partition(".")[0] in heads:
             names[f"heads.{ours}"] = theirs
+    for name in ("classify", "choice"):  # without a pooler of its own, a head's dense layer is what they call pooler
+        if name in heads and config.pooler == "none" and "pooler.dense" in _BODY[kind]:
+            names.setdefault(f"heads.{name}.dense", prefix + _BODY[kind]["pooler.dense"])
     return names
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from litebert.errors import UserError
 
@@ -21,13 +23,6 @@ _HEADER_LIMIT = 100_000_000  # the format's own limit on the JSON in front
 
 class FolderError(UserError):
     """A folder that cannot be used as it is; the message is one line: what, why, and the way out."""
-
-
-class Info(NamedTuple):
-    """A tensor's type (as safetensors writes it) and shape."""
-
-    dtype: str
-    shape: tuple[int, ...]
 
 
 def files(folder: Path) -> list[Path]:
@@ -53,15 +48,6 @@ def files(folder: Path) -> list[Path]:
     raise FolderError(f"{folder} has no {NAME}: name a folder that holds a model")
 
 
-def infos(folder: Path) -> dict[str, Info]:
-    """Every tensor's type and shape from the headers alone; no tensor is read, torch is not needed."""
-    found: dict[str, Info] = {}
-    for path in files(folder):
-        header = _header(path)
-        found |= {k: Info(v["dtype"], tuple(v["shape"])) for k, v in header.items() if k != "__metadata__"}
-    return found
-
-
 def read(folder: Path) -> dict[str, Tensor]:
     """All tensors of a folder's model, mapped from disk."""
     loaded: dict[str, Tensor] = {}
@@ -83,15 +69,38 @@ def read_file(path: Path) -> dict[str, Tensor]:
 
 
 def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Tensors to one file, which appears whole or not at all."""
+    """Tensors to one file, which appears whole or not at all; what shares storage is written twice."""
     from safetensors.torch import save_file
 
+    held, seen = {}, set()
+    for name, tensor in tensors.items():
+        flat = tensor.detach().contiguous()
+        place = flat.untyped_storage().data_ptr()
+        held[name] = flat.clone() if place in seen else flat
+        seen.add(place)
+    with _whole(path) as temporary:
+        save_file(held, temporary, metadata={"format": "pt"})
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to; what was written is on the disk before it takes the path's place."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        save_file({k: v.detach().contiguous() for k, v in tensors.items()}, temporary, metadata={"format": "pt"})
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, or '' where there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -107,12 +116,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """A JSON object to a file, which appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with _whole(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _header(path: Path) -> dict[str, Any]:

@@ -50,8 +50,7 @@ def activation_bytes(
     batched products (`Model.path`).
     """
     cost.refuse_length(config, length)
-    targets = cost.query_rows(config, heads, asked) if training else 0
-    run = _Pass(batch, length, memory + length, targets, masked, fused, bytes_each)
+    run = _Pass(batch, length, memory + length, cost.query_rows(config, heads, asked), masked, fused, bytes_each)
     sizes = _kept(config, run, heads, asked) if training else _peak(config, run)
     return {name: size for name, size in sizes.items() if size}
 
@@ -63,8 +62,9 @@ def _peak(config: Config, run: _Pass) -> dict[str, int]:
     relative = config.positions == "relative"
     # Scores and weights, and for relative positions the terms by distance and by content as well.
     weights = scores * (4 if relative else 0 if run.fused else 2)
-    # Queries, keys and values with two copies; or with mixture, projection, sum and norm when the weights are gone.
-    attention = max(5 * state + weights, 7 * state)
+    # Query, key and value; with a copy of the values and the mixture, or later with mixture, projection, sum and norm.
+    pairs = 2 * run.batch * run.keys * config.hidden
+    attention = state + pairs + max(state + pairs // 2 + weights, 4 * state)
     ffn = 2 * state + 2 * run.batch * run.length * config.ffn
     return {
         "states": run.each * config.depth * state,

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from litebert.config import Config
-from litebert.model.linear import linear
+from litebert.model.linear import linear, product
 
 
 class Embedding(nn.Module):
@@ -37,7 +37,7 @@ class Embedding(nn.Module):
             # Without segments everything is segment 0: one row to add instead of a table look-up.
             x = x + (self.segment.weight[0] if segments is None else self.segment(segments))
         if self.position is not None:
-            x = x + self.position(self.places(ids) if positions is None else positions)
+            x = x + self.position(self.places(ids) if positions is None else positions + self.offset)
         x = F.dropout(self.norm(x), self.dropout, self.training)
         return x if self.map is None or self.early else linear(x, self.map)  # [B, T, H]
 
@@ -45,7 +45,7 @@ class Embedding(nn.Module):
         """x [..., width] -> logits [..., V] by the word table itself: the tie of input and output."""
         if self.early and self.map is not None:
             x = x @ self.map.weight  # [..., H] -> [..., E]
-        return F.linear(x, self.word.weight, bias)
+        return product(x, self.word.weight, bias)
 
     def places(self, ids: Tensor) -> Tensor:
         """Rows of the position table: 0 … T-1, or counted over the real tokens where an offset is set (RoBERTa)."""

@@ -39,15 +39,23 @@ class Encoder(nn.Module):
             yield self.attention[attention], self.ffn[ffn], biases  # type: ignore[misc]
 
     def forward(
-        self, hidden: Tensor, around: Surroundings, memory: Sequence[Tensor | None] | None = None, frozen: int = 0
+        self,
+        hidden: Tensor,
+        around: Surroundings,
+        memory: Sequence[Tensor | None] | None = None,
+        frozen: int = 0,
+        keep: bool = True,
     ) -> list[Tensor]:
-        """hidden [B, T, H] -> depth + 1 states, the input first; the first `frozen` blocks run without gradient."""
+        """hidden [B, T, H] -> depth + 1 states, the input first, or only the last where they need not be kept.
+
+        The first `frozen` blocks run without gradient.
+        """
         states = [hidden]
         learning = torch.is_grad_enabled()
         for i, (attention, ffn, biases) in enumerate(self.blocks()):
             with torch.set_grad_enabled(learning and i >= frozen):
                 hidden = attention(hidden, around, None if memory is None else memory[i], biases)
                 hidden = ffn(hidden)
-            states.append(hidden)
+            states = [*states, hidden] if keep else [hidden]  # what nobody asks for is let go at once
         states[-1] = self.norm(states[-1])
         return states

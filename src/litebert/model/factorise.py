@@ -38,10 +38,10 @@ def factorise(model: Model, width: int) -> Factorised:
     if not config.embedding_norm or config.mapping == "early":
         raise UserError("this embedding has no norm at its own width to fold into: only models like BERT and ALBERT")
     new = config.but(embedding=width, mapping="auto")
-    dropped = tuple(name for name in model.specs if name in ("mlm", "plm"))
+    dropped = tuple(name for name, spec in model.specs.items() if spec.kind in ("mlm", "plm"))
     made = build(new, {k: v for k, v in model.specs.items() if k not in dropped}, device="meta")
     state = {k: v.clone() for k, v in model.state_dict().items() if k in made.state_dict()}
-    with torch.no_grad():
+    with torch.no_grad(), model.embedding.word.weight.device:
         narrow, word_error = _narrow(model, width)
         made.load_state_dict({**state, **narrow}, assign=True)
         error, cosine = _compare(model, made)

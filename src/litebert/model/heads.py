@@ -141,7 +141,7 @@ class AnswerableSpan(nn.Module):
         self.end_norm = nn.LayerNorm(hidden, eps=config.layer_norm_eps)
         self.no_answer_dense, self.no_answer = nn.Linear(2 * hidden, hidden), nn.Linear(hidden, 1, bias=False)
         self.beams, self.dropout = beams, config.classifier_dropout
-        self.last_is_cls = config.visibility == "permutation"  # XLNet's layout ends with CLS
+        self.last_is_cls = config.positions == "relative"  # XLNet's layout ends with CLS
 
     def forward(
         self, out: Output, embedding: Embedding, asked: Tensor | None = None, forbidden: Tensor | None = None
@@ -192,7 +192,7 @@ def _pooled(out: Output, kind: str) -> Tensor:
 
 
 def _forbid(scores: Tensor, forbidden: Tensor | None) -> Tensor:
-    return scores if forbidden is None else scores.masked_fill(forbidden.bool(), -1e30)
+    return scores if forbidden is None else scores.masked_fill(forbidden.bool(), torch.finfo(scores.dtype).min)
 
 
 def _row(forbidden: Tensor | None) -> Tensor | None:

@@ -35,8 +35,11 @@ def fill(module: nn.Module, config: Config, seed: int, only: Collection[str] | N
 
 
 def _draw(tensor: torch.Tensor, config: Config, seed: int, name: str) -> None:
-    generator = torch.Generator(device=tensor.device).manual_seed(rng.key(seed, f"init:{name}"))
+    """Drawn in float32 on the CPU, so that every device and dtype starts from the same numbers."""
+    generator = torch.Generator().manual_seed(rng.key(seed, f"init:{name}"))
+    drawn = torch.empty(tensor.shape, dtype=torch.float32)
     if config.init == "normal":
-        tensor.normal_(0.0, config.init_std, generator=generator)
+        drawn.normal_(0.0, config.init_std, generator=generator)
     else:
-        nn.init.trunc_normal_(tensor, 0.0, config.init_std, -2 * config.init_std, 2 * config.init_std, generator)
+        nn.init.trunc_normal_(drawn, 0.0, config.init_std, -2 * config.init_std, 2 * config.init_std, generator)
+    tensor.copy_(drawn)

@@ -36,20 +36,29 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
 
 
 def linear(x: Tensor, layer: nn.Linear, activation: Activation | str | None = None) -> Tensor:
-    """`activation(x · Wᵀ + b)`."""
-    if _onednn_serves(x, layer):
-        attribute, algorithm = _FUSED[None if activation == "none" else activation]
-        y: Tensor = torch.ops.mkldnn._linear_pointwise(x, layer.weight, layer.bias, attribute, [], algorithm)
-        return y
-    return activate(F.linear(x, layer.weight, layer.bias), activation)
+    """`activation(x · Wᵀ + b)`; a layer that was wrapped, replaced or hooked is called as it is."""
+    plain = type(layer) is nn.Linear and not layer._forward_hooks and not layer._forward_pre_hooks
+    if plain and _onednn_serves(x, layer.weight, layer.bias):
+        return _onednn(x, layer.weight, layer.bias, activation)
+    return activate(layer(x), activation)
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x · Wᵀ + b` for a weight that belongs to no layer: the word table as a decoder."""
+    return _onednn(x, weight, bias, None) if _onednn_serves(x, weight, bias) else F.linear(x, weight, bias)
+
+
+def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation | str | None) -> Tensor:
+    attribute, algorithm = _FUSED[None if activation == "none" else activation]
+    y: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, attribute, [], algorithm)
+    return y
 
 
 _BUILT_IN = bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
 
 
-def _onednn_serves(x: Tensor, layer: nn.Linear) -> bool:
+def _onednn_serves(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
     """Inference on CPU, one dtype, and not under autocast (which would have to cast the arguments)."""
-    weight, bias = layer.weight, layer.bias
     learns = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     return (
         _BUILT_IN

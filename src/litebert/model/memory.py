@@ -13,4 +13,5 @@ def remember(earlier: Tensor | None, hidden: Tensor, length: int, reuse: int) ->
     """
     rows = hidden[:, :reuse] if reuse else hidden
     rows = rows if earlier is None else torch.cat([earlier, rows], dim=1)
-    return rows[:, -length:].detach() if length else rows.detach()
+    kept = rows[:, -length:] if length else rows
+    return kept.detach().clone()  # a view would hold the rows that were cut off

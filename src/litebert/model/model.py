@@ -79,7 +79,8 @@ class Model(nn.Module):
         if seen is not None and self.query_vector is not None:
             seen = visibility.see_self(seen)  # XLNet's content stream always does, padding included
         bias, lonely = surroundings_of(seen, hidden.dtype)
-        states = self.encoder(hidden, around._replace(bias=bias, seen=lonely), memory, frozen)
+        keep = all_hidden or remember or self.config.pooler == "first-last"
+        states = self.encoder(hidden, around._replace(bias=bias, seen=lonely), memory, frozen, keep)
         last = F.dropout(states[-1], self.config.output_dropout, self.training)
         real = mask if mask is None or mask.dim() == 2 else ids != self.config.pad
         return Output(
@@ -198,13 +199,20 @@ def _rows_of(around: Surroundings, sees: Tensor | None, rows: Tensor, dtype: tor
     bias, lonely = surroundings_of(sees, dtype)
     angles, distances = around.query_angles, around.distances
     if angles is not None:
-        angles = rotary.Angles(angles.cosine[rows], angles.sine[rows])  # [B, M, 1, D/2]
+        angles = rotary.Angles(*(_picked(part, rows) for part in angles))
     if distances is not None:
         different = distances.different
         if different is not None:
             different = different.gather(1, rows[..., None].expand(-1, -1, different.shape[-1]))  # [B, M, K]
         distances = distances._replace(rows=rows, different=different)
     return around._replace(bias=bias, seen=lonely, query_angles=angles, distances=distances)
+
+
+def _picked(part: Tensor, rows: Tensor) -> Tensor:
+    """Angles [T, 1, D/2] or [B, T, 1, D/2] of the rows [B, M] -> [B, M, 1, D/2]."""
+    if part.dim() == 3:
+        return part[rows]
+    return part.gather(1, rows[..., None, None].expand(-1, -1, 1, part.shape[-1]))
 
 
 def _differ(segments: Tensor | None, past: int) -> Tensor | None:

@@ -50,16 +50,19 @@ def resharing(
 
 def reshare(model: Model, sharing: str | None = None, groups: int | None = None, how: How = "average") -> Model:
     """A new model with other sharing: `reshare(model, "none")` unshares it, outputs bit-identical."""
-    changes: dict[str, object] = {}
-    if sharing is not None:
-        changes["sharing"] = sharing
+    config = other_sharing(model.config, sharing, groups)
+    state, _ = resharing(model.state_dict(), model.config, config, how)
+    return with_state(config, model, state)
+
+
+def other_sharing(config: Config, sharing: str | None = None, groups: int | None = None) -> Config:
+    """The config with what is given changed; without sharing there are no groups."""
+    changes: dict[str, object] = {} if sharing is None else {"sharing": sharing}
     if groups is not None:
         changes["groups"] = groups
     elif sharing == "none":
         changes["groups"] = 1
-    config = model.config.but(**changes)
-    state, _ = resharing(model.state_dict(), model.config, config, how)
-    return with_state(config, model, state)
+    return config.but(**changes)
 
 
 def with_mapping(model: Model) -> Model:
@@ -69,8 +72,8 @@ def with_mapping(model: Model) -> Model:
         return model
     table = model.embedding.word.weight
     state = dict(model.state_dict())
-    state["embedding.map.weight"] = torch.eye(config.hidden, dtype=table.dtype)
-    state["embedding.map.bias"] = torch.zeros(config.hidden, dtype=table.dtype)
+    state["embedding.map.weight"] = torch.eye(config.hidden, dtype=table.dtype, device=table.device)
+    state["embedding.map.bias"] = torch.zeros(config.hidden, dtype=table.dtype, device=table.device)
     return with_state(config, model, state)
 
 
