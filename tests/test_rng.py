@@ -79,3 +79,21 @@ def test_no_global_generator_is_read_or_moved() -> None:
         draws.append(seeded())
     assert draws[0] == draws[1]
     assert own == rng.generator(3, "x", 1).random()
+
+
+def test_a_row_draws_the_same_whatever_stands_beside_it():
+    alone = rng.uniform(np.array([7]), 5, 3, "masks", 1)
+    among = rng.uniform(np.array([9, 7, 2]), 9, 3, "masks", 1)
+    assert np.array_equal(alone[0], among[1, :5])
+    assert not np.array_equal(among[0], among[1])
+    assert not np.array_equal(alone, rng.uniform(np.array([7]), 5, 3, "masks", 2))
+
+
+def test_rows_and_columns_are_uniform_and_uncorrelated():
+    draws = rng.uniform(np.arange(20_000), 50, 0, "masks", 0)  # 10^6 draws
+    counts = np.histogram(draws, bins=100, range=(0, 1))[0]
+    chi = ((counts - 1e4) ** 2 / 1e4).sum()
+    assert 0 <= draws.min() < draws.max() < 1
+    assert 50 < chi < 160  # 99 degrees of freedom: 99 ± 14
+    for one, other in ((draws[:, 0], draws[:, 1]), (draws[:-1, 0], draws[1:, 0]), (draws[:, 0], np.arange(20_000))):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.03
