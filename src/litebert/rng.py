@@ -36,7 +36,7 @@ def bits(rows: NDArray[np.integer], count: int, seed: int, purpose: str, *addres
 
 def uniform(rows: NDArray[np.integer], count: int, seed: int, purpose: str, *address: int) -> NDArray[np.float64]:
     """[R, count] numbers in [0, 1): `uniform(indexes, 128, seed, "masks", epoch)`."""
-    return (bits(rows, count, seed, purpose, *address) >> np.uint64(11)) * 2.0**-53
+    return (bits(rows, count, seed, purpose, *address) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

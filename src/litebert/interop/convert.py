@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from litebert import family, presets
-from litebert.interop import folder, tensors, tf
+from litebert.interop import folder, hf_keys, tensors, tf
 from litebert.interop.folder import Form
 from litebert.interop.tensors import FolderError
 from litebert.model import factorise, model, reshape
@@ -131,22 +131,22 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
         result, out = theirs(**fed, output_hidden_states=True), made(ids, padding, segments)
         states = enumerate(zip(out.hidden, result.hidden_states, strict=True))
         rows = [Row(_layer(i), _gap(mine, other.to(mine.dtype))) for i, (mine, other) in states]
-        for name, other in _said(result, made).items():
+        for name, other in _said(result, made, title).items():
             mine = out.pooled if name == "pooled" else made.logits(name, out)
             rows.append(Row(name if name == "pooled" else f"head {name}", _gap(mine, other.reshape(mine.shape))))
     return rows
 
 
-def _said(result: Any, made: Model) -> dict[str, Tensor]:
-    """What a transformers result says besides its states, under the names of our heads."""
+def _said(result: Any, made: Model, title: str) -> dict[str, Tensor]:
+    """What a transformers result says besides its states, under the names of the heads that its class wears."""
+    kind = family.family(made.config)
+    worn = hf_keys.CLASSES[kind].get(title.removeprefix(hf_keys.TITLE[kind]), ())
     fields = {"prediction_logits": "mlm", "sop_logits": "order", "seq_relationship_logits": "order"}
     said = {name: result[field] for field, name in fields.items() if result.get(field) is not None}
     if result.get("start_logits") is not None:
         said["span"] = torch.stack([result.start_logits, result.end_logits], dim=-1)
-    elif result.get("logits") is not None:
-        for name in made.specs:  # the class wears one head of all that the folder may hold
-            if made.specs[name].kind in _KIND_OF and type(result).__name__ in _KIND_OF[made.specs[name].kind]:
-                said[name] = result.logits
+    elif result.get("logits") is not None and len(worn) == 1:
+        said[worn[0]] = result.logits
     if result.get("pooler_output") is not None and made.config.pooler == "cls":
         said["pooled"] = result.pooler_output
     return said

@@ -58,7 +58,8 @@ _BUILT_IN = bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untype
 
 
 def _onednn_serves(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
-    """Inference on CPU, one dtype, and not under autocast (which would have to cast the arguments)."""
+    """Inference on CPU, one dtype, not under autocast (which would have to cast the arguments), nor while compiling:
+    inductor makes code for it only where weights are constants, and picks its own product anyway."""
     learns = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     return (
         _BUILT_IN
@@ -67,6 +68,7 @@ def _onednn_serves(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> boo
         and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _bf16_in_hardware()))
         and not (torch.is_grad_enabled() and learns)
         and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
         and x.numel() > 0
     )
 
