@@ -15,8 +15,8 @@ import litebert
 from cli.running import litebert as run
 from cli.running import refused
 from litebert.config import Config
+from litebert.files import FolderError
 from litebert.interop import tensors
-from litebert.interop.tensors import FolderError
 from litebert.model.model import Model, build
 
 TINY = Config(vocab=60, embedding=16, hidden=32, layers=3, heads=4, ffn=48, max_positions=40)

@@ -13,7 +13,7 @@ from cli.running import litebert as run
 from cli.running import refused
 from litebert.config import Config, ConfigError, Head, override
 from litebert.errors import UserError
-from litebert.interop.tensors import FolderError
+from litebert.files import FolderError
 from litebert.model.model import build
 
 TINY = Config(vocab=60, embedding=16, hidden=32, layers=3, heads=4, ffn=48, max_positions=40)

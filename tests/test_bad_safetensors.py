@@ -14,8 +14,8 @@ import torch
 import litebert
 from cli.running import refused
 from litebert.config import Config
+from litebert.files import FolderError
 from litebert.interop import tensors
-from litebert.interop.tensors import FolderError
 from litebert.model.model import build
 
 TINY = Config(vocab=60, embedding=16, hidden=32, layers=3, heads=4, ffn=48, max_positions=40)

@@ -20,8 +20,8 @@ from interop.bundle_writer import write_bundle
 from interop.peers import peer, text
 from interop.tf_cases import RELEASED, make, released_config
 from litebert.config import Config
+from litebert.files import FolderError
 from litebert.interop import convert, tensors
-from litebert.interop.tensors import FolderError
 from litebert.model.model import Model, build
 
 TINY = Config(vocab=60, embedding=16, hidden=32, layers=4, heads=4, ffn=48, max_positions=40, init_std=0.2)

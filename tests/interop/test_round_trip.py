@@ -13,8 +13,8 @@ from safetensors.torch import load_file
 import litebert
 from interop.peers import CONFIGS, TITLES, peer, text
 from litebert.config import Config
+from litebert.files import FolderError
 from litebert.interop import folder, hf_keys, tensors
-from litebert.interop.tensors import FolderError
 from litebert.model.model import build
 
 CASES = [(name, suffix) for name in CONFIGS for suffix in hf_keys.CLASSES[name.partition("-")[0]] if name in TITLES]

@@ -14,8 +14,8 @@ import litebert
 from interop.bundle_writer import write_bundle, write_table
 from interop.tf_cases import make
 from interop.tf_names import Tensors
+from litebert.files import FolderError
 from litebert.interop import convert
-from litebert.interop.tensors import FolderError
 
 Change = Callable[[Tensors, dict[str, Any]], Any]
 GROUP = "bert/encoder/transformer/group_0/inner_group_0"

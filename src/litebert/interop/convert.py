@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from litebert import family, presets
-from litebert.interop import folder, hf_keys, tensors, tf
+from litebert import family, files, presets
+from litebert.files import FolderError
+from litebert.interop import folder, hf_keys, tf
 from litebert.interop.folder import Form
-from litebert.interop.tensors import FolderError
 from litebert.model import factorise, model, reshape
 from litebert.model.model import Model
 
@@ -118,7 +118,7 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
     import transformers
 
     transformers.utils.logging.disable_progress_bar()
-    title = (tensors.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
+    title = (files.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
     ids, mask, segments = _probe(made)
     padding: Tensor | None = mask
     if made.config.positions == "relative" and made.config.visibility == "left-to-right":
@@ -165,7 +165,7 @@ def _extras(start: Path) -> dict[str, Any]:
     """Fields of the source's config.json that we do not know and carry over."""
     if not (start / "config.json").is_file() or tf.is_checkpoint(start):
         return {}
-    return {k: v for k, v in tensors.read_json(start / "config.json").items() if k not in _NOT_CARRIED}
+    return {k: v for k, v in files.read_json(start / "config.json").items() if k not in _NOT_CARRIED}
 
 
 def _probe(made: Model) -> tuple[Tensor, Tensor, Tensor]:

@@ -16,11 +16,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from litebert import __version__, family, presets
+from litebert import __version__, family, files, presets
 from litebert.config import Config, ConfigError, Head, build, unknown_name
+from litebert.files import FolderError
 from litebert.interop import hf, tensors, tf
 from litebert.interop.hf import Parts
-from litebert.interop.tensors import FolderError
 from litebert.model import init, model, reshape
 from litebert.model.model import Model
 
@@ -64,7 +64,7 @@ def read(path: Path) -> Parts:
         return tf.read(path)
     if path.is_dir() and any(path.glob("*.safetensors")):
         raise FolderError(f"{path} has tensors but neither config.json nor {OURS}: copy the config beside them")
-    tensors.files(path)
+    tensors.parts(path)
     raise FolderError(f"{path} has no config.json and no {OURS}: name a folder that holds a model")
 
 
@@ -90,7 +90,7 @@ def save(model: Model, folder: str | Path, to: Form = "auto", extras: Mapping[st
             tensors.write_file(stage / tensors.NAME, model.state_dict())
         else:
             hf.write(leaving(model), stage, extras)
-        tensors.write_json(stage / OURS, _ours(model, stage))
+        files.write_json(stage / OURS, _ours(model, stage))
         _take_place(stage, path)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
@@ -186,17 +186,17 @@ def _changed(config: Config, changes: Mapping[str, Any]) -> Config:
 
 def _ours(made: Model, path: Path) -> dict[str, Any]:
     heads = {name: spec.model_dump(mode="json") for name, spec in made.specs.items()}
-    of = {name: tensors.digest(path / name) for name in (tensors.NAME, hf.BESIDE, "config.json")}
+    of = {name: files.digest(path / name) for name in (tensors.NAME, hf.BESIDE, "config.json")}
     return {"litebert": __version__, "config": made.config.model_dump(mode="json"), "heads": heads, "sha256": of}
 
 
 def _parse_ours(path: Path) -> tuple[Config, dict[str, Head], str]:
     """Config and heads of litebert.json, and why it no longer speaks of the files beside it ('' when it does)."""
-    values = tensors.read_json(path / OURS)
+    values = files.read_json(path / OURS)
     try:
         config = build(values["config"])
         heads = {k: Head(**{**v, "names": tuple(v.get("names", ()))}) for k, v in values.get("heads", {}).items()}
-        changed = [k for k, v in values["sha256"].items() if tensors.digest(path / k) != v]
+        changed = [k for k, v in values["sha256"].items() if files.digest(path / k) != v]
     except KeyError as error:
         raise FolderError(f"{path / OURS} lacks {error}: save the model again") from None
     except (AttributeError, TypeError):

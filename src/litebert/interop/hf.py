@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from litebert import family
+from litebert import family, files
 from litebert.config import Config, Head
+from litebert.files import FolderError
 from litebert.interop import hf_config, hf_keys, tensors
-from litebert.interop.tensors import FolderError
 from litebert.model.model import Model
 
 BESIDE = "litebert.safetensors"
@@ -56,7 +56,7 @@ def read(folder: Path) -> Parts:
 def fields(folder: Path) -> dict[str, Any]:
     """What config.json says; a field that is not of its kind is refused before anything counts with it."""
     where = folder / "config.json"
-    values = tensors.read_json(where)
+    values = files.read_json(where)
     for name, value in values.items():
         low, high = _COUNTS.get(name, (0, 0))
         problem = ""
@@ -200,7 +200,7 @@ def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -
         tensors.write_file(folder / BESIDE, beside)
     else:
         (folder / BESIDE).unlink(missing_ok=True)
-    tensors.write_json(folder / "config.json", written)
+    files.write_json(folder / "config.json", written)
     return written
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from litebert.config import Config, ConfigError, build
 from litebert.family import Family, family
-from litebert.interop.tensors import FolderError
+from litebert.files import FolderError
 
 _ACTIVATIONS = {
     "gelu": "gelu_erf", "gelu_python": "gelu_erf", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from litebert.errors import UserError
+from litebert import files
+from litebert.files import FolderError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,17 +19,13 @@ _PICKLES = ("pytorch_model.bin", "model.bin", "*.bin", "*.pt", "*.pth", "*.ckpt"
 _HEADER_LIMIT = 100_000_000  # the format's own limit on the JSON in front
 
 
-class FolderError(UserError):
-    """A folder that cannot be used as it is; the message is one line: what, why, and the way out."""
-
-
-def files(folder: Path) -> list[Path]:
+def parts(folder: Path) -> list[Path]:
     """The safetensors files that hold a folder's model, from the index where there are several."""
     index = folder / INDEX
     if (folder / NAME).is_file():
         return [folder / NAME]
     if index.is_file():
-        places = read_json(index).get("weight_map")
+        places = files.read_json(index).get("weight_map")
         if not isinstance(places, dict):
             raise FolderError(f"{index} has no weight_map, which says what each file holds: copy it again")
         names = sorted(set(map(str, places.values())))
@@ -51,7 +45,7 @@ def files(folder: Path) -> list[Path]:
 def read(folder: Path) -> dict[str, Tensor]:
     """All tensors of a folder's model, mapped from disk."""
     loaded: dict[str, Tensor] = {}
-    for path in files(folder):
+    for path in parts(folder):
         loaded |= read_file(path)
     return loaded
 
@@ -78,46 +72,8 @@ def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
         place = flat.untyped_storage().data_ptr()
         held[name] = flat.clone() if place in seen else flat
         seen.add(place)
-    with _whole(path) as temporary:
+    with files.whole(path) as temporary:
         save_file(held, temporary, metadata={"format": "pt"})
-
-
-@contextlib.contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to; what was written is on the disk before it takes the path's place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        yield temporary
-        with temporary.open("rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file, or '' where there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits or brackets without end are not
-        raise FolderError(f"{path} is not valid JSON ({error}): copy it again") from None
-    if not isinstance(value, dict):
-        raise FolderError(f"{path} holds a {type(value).__name__}, not an object: this is not a model's file")
-    return value
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """A JSON object to a file, which appears whole or not at all."""
-    with _whole(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _header(path: Path) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from litebert import family
 from litebert.config import Config, Head
+from litebert.files import FolderError
 from litebert.interop import hf_keys, tensors, tf_bundle, tf_config
 from litebert.interop.hf import Parts, report
-from litebert.interop.tensors import FolderError
 from litebert.interop.tf_config import Dialect
 from litebert.model.model import Model
 

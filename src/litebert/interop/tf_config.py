@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from litebert import files
 from litebert.config import Config, ConfigError, build
-from litebert.interop import tensors
-from litebert.interop.tensors import FolderError
+from litebert.files import FolderError
 
 Dialect = Literal["albert", "albert-zh", "bert", "xlnet", "electra", "electra-generator"]
 
@@ -30,7 +30,7 @@ def read(prefix: Path, dialect: Dialect, shapes: Mapping[str, tuple[int, ...]]) 
             where = where or candidate
     if where is None and not dialect.startswith("electra"):
         raise FolderError(f"{folder} has no config beside the checkpoint: copy its {dialect.split('-')[0]}_config.json")
-    values = tensors.read_json(where) if where else {}
+    values = files.read_json(where) if where else {}
     if dialect == "electra-generator":  # a config beside ELECTRA is the discriminator's: only shapes count
         values = {}
     try:
