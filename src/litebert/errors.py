@@ -1,7 +1,11 @@
-"""What went wrong by the user's hand? One exception whose message is one line: the value, the rule, the fix."""
+"""What went wrong? Two exceptions whose message is one line: a wrong call, and a run that could not be finished."""
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
     """A mistake in what was asked for; the command line prints it and exits with 2."""
+
+
+class RunError(RuntimeError):
+    """A run that failed through nobody's call: the command line prints what happened and what to do, and exits with 1."""

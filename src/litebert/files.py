@@ -57,7 +57,8 @@ def read_json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # a number of thousands of digits or brackets without end are not
         raise FolderError(f"{path} is not valid JSON ({error}): copy it again") from None
     if not isinstance(value, dict):
-        raise FolderError(f"{path} holds a {type(value).__name__}, not an object: this is not the file it is named for")
+        what = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+        raise FolderError(f"{path} holds {what}, not an object: this is not the file it is named for")
     return value
 
 
@@ -65,3 +66,23 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """A JSON object to a file, which appears whole or not at all."""
     with whole(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def sealed(values: Mapping[str, Any]) -> bytes:
+    """A JSON object with the digest of its own values: no bit of it can turn unnoticed (`read_sealed`)."""
+    body = json.dumps(values, indent=1, ensure_ascii=False)
+    seal = hashlib.sha256(body.encode()).hexdigest()
+    return (json.dumps({**values, "sha256": seal}, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """A sealed object, every byte of which is as it was written."""
+    damaged = FolderError(f"{path} is damaged, not as it was written: copy it again")
+    try:
+        values = read_json(path)
+    except FolderError:
+        raise damaged from None
+    values.pop("sha256", None)
+    if sealed(values) != path.read_bytes():
+        raise damaged
+    return values

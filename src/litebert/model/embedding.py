@@ -43,9 +43,13 @@ class Embedding(nn.Module):
 
     def decode(self, x: Tensor, bias: Tensor) -> Tensor:
         """x [..., width] -> logits [..., V] by the word table itself: the tie of input and output."""
+        return product(self.narrowed(x), self.word.weight, bias)
+
+    def narrowed(self, x: Tensor) -> Tensor:
+        """x at the width of the word table: words that were mapped on the way in are mapped back."""
         if self.early and self.map is not None:
-            x = x @ self.map.weight  # [..., H] -> [..., E]
-        return product(x, self.word.weight, bias)
+            return x @ self.map.weight  # [..., H] -> [..., E]
+        return x
 
     def places(self, ids: Tensor) -> Tensor:
         """Rows of the position table: 0 … T-1, or counted over the real tokens where an offset is set (RoBERTa)."""

@@ -38,8 +38,15 @@ class MaskedLM(nn.Module):
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, T, V], or [B, P, V] or [R, V] where only some positions are asked for."""
-        x = self.norm(linear(at(out.last, asked), self.dense, self.activation))
-        return embedding.decode(x, self.bias)
+        return embedding.decode(self._dense(out, asked), self.bias)
+
+    def features(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """What the word table is multiplied with, [B, P, E], and the table [V, E]: for a loss that needs no logits."""
+        return embedding.narrowed(self._dense(out, asked)), embedding.word.weight
+
+    def _dense(self, out: Output, asked: Tensor | None) -> Tensor:
+        x: Tensor = self.norm(linear(at(out.last, asked), self.dense, self.activation))
+        return x
 
 
 class PermutationLM(nn.Module):

@@ -1,0 +1,1 @@
+"""How do weights move? The rule and its schedule as plain values, what learns and how fast, and the step itself."""
