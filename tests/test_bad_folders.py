@@ -52,9 +52,11 @@ TEXTS = {
     "empty": (b"", "config.json is not valid JSON"),
     "cut": (b'{"model_type": "alb', "config.json is not valid JSON"),
     "not text": (b"\xff\xfe\x00\x01", "config.json is not valid JSON"),
-    "a list": (b"[]", "config.json holds a list, not an object: this is not a model's file"),
-    "null": (b"null", "config.json holds a NoneType, not an object"),
-    "a number": (b"3", "config.json holds a int, not an object"),
+    "a list": (b"[]", "config.json holds a list, not an object: this is not the file it is named for"),
+    "null": (b"null", "config.json holds null, not an object"),
+    "a number": (b"3", "config.json holds a number, not an object"),
+    "a word": (b'"albert"', "config.json holds a text, not an object"),
+    "a truth": (b"true", "config.json holds true or false, not an object"),
     "an empty object": (b"{}", "model_type None is another architecture: litebert reads bert, roberta"),
     "brackets without end": (b"[" * 100_000, "config.json is not valid JSON"),
     "a number of 5000 digits": (b'{"vocab_size": ' + b"1" * 5000 + b"}", "config.json is not valid JSON"),
@@ -197,6 +199,11 @@ DAMAGED: dict[str, tuple[str, str]] = {
     "a config that is null": ('{"config": null}', "litebert.json is not as litebert writes it"),
     "an unknown field": ('{"config": {"hiden": 3}}', "litebert.json: unknown field 'hiden': did you mean 'hidden'?"),
     "a value that cannot be": ('{"config": {"hidden": 10, "heads": 3}}', "hidden 10 is not divisible by heads 3"),
+    "digests that are a list": (
+        '{"config": {}, "sha256": ["ab", "abc"]}',
+        "litebert.json is not as litebert writes it",
+    ),
+    "without digests": ('{"config": {}}', "litebert.json lacks 'sha256': save the model again"),
     "heads that are a list": ('{"config": {}, "heads": ["mlm"]}', "litebert.json is not as litebert writes it"),
     "a head that is a word": ('{"config": {}, "heads": {"mlm": "mlm"}}', "litebert.json is not as litebert writes it"),
     "a head of no kind": ('{"config": {}, "heads": {"x": {"kind": "x"}}}', "litebert.json: kind 'x': input should be"),
@@ -217,7 +224,7 @@ def test_a_stale_litebert_json_is_left_aside_with_a_word_and_describe_follows(tm
     litebert.save(build(TINY.but(order_dropout=0.3), ["mlm"]), tmp_path)
     edit(tmp_path / "config.json", lambda values: values.update(hidden_act="relu"))
     with pytest.warns(
-        UserWarning, match=r"litebert\.json is left aside: config\.json was changed since \(hidden_act\)"
+        UserWarning, match=r"litebert\.json is left aside: config\.json \(hidden_act\) changed since it was written"
     ):
         assert litebert.load(tmp_path).config.activation == "relu"
     done = run("describe", tmp_path, "--json")
@@ -228,7 +235,17 @@ def test_a_stale_litebert_json_is_left_aside_with_a_word_and_describe_follows(tm
 def test_a_head_that_went_beside_and_was_lost_is_missed(tmp_path: Path) -> None:
     litebert.save(build(TINY, ["mlm", "order", "classify"]), tmp_path)
     (tmp_path / "litebert.safetensors").unlink()
-    wrong(tmp_path, "missing heads.")
+    message = "litebert.json goes with litebert.safetensors, which is not in the folder: copy it there, or delete"
+    wrong(tmp_path, message)
+    assert message in refused("describe", tmp_path)
+    (tmp_path / "litebert.json").unlink()
+    assert list(litebert.load(tmp_path).specs) == ["classify"]
+
+
+def test_so_is_a_config_json_that_was_lost(tmp_path: Path) -> None:
+    litebert.save(build(TINY, ["mlm"]), tmp_path)
+    (tmp_path / "config.json").unlink()
+    wrong(tmp_path, "litebert.json goes with config.json, which is not in the folder: copy it there")
 
 
 @pytest.mark.parametrize("content,message", [

@@ -30,8 +30,8 @@ def generator(seed: int, purpose: str, *address: int) -> np.random.Generator:
 def bits(rows: NDArray[np.integer], count: int, seed: int, purpose: str, *address: int) -> NDArray[np.uint64]:
     """[R, count] random words for the rows [R] under one address: SplitMix64, jumped to row and column."""
     with np.errstate(over="ignore"):
-        row = _mixed(rows.astype(np.uint64) * _STEP + np.uint64(key(seed, purpose, *address)))  # [R]
-        return _mixed(row[:, None] + np.arange(1, count + 1, dtype=np.uint64) * _STEP)
+        row = mixed(rows.astype(np.uint64) * _STEP + np.uint64(key(seed, purpose, *address)))  # [R]
+        return mixed(row[:, None] + np.arange(1, count + 1, dtype=np.uint64) * _STEP)
 
 
 def uniform(rows: NDArray[np.integer], count: int, seed: int, purpose: str, *address: int) -> NDArray[np.float64]:
@@ -39,8 +39,8 @@ def uniform(rows: NDArray[np.integer], count: int, seed: int, purpose: str, *add
     return (bits(rows, count, seed, purpose, *address) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finaliser, in place on an array that the caller made."""
+def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64’s finaliser of every word, in place: the array must be the caller’s own."""
     x ^= x >> _SHIFTS[0]
     x *= _FIRST
     x ^= x >> _SHIFTS[1]

@@ -21,7 +21,7 @@ from interop.peers import peer, text
 from interop.tf_cases import RELEASED, make, released_config
 from litebert.config import Config
 from litebert.files import FolderError
-from litebert.interop import convert, tensors
+from litebert.interop import convert
 from litebert.model.model import Model, build
 
 TINY = Config(vocab=60, embedding=16, hidden=32, layers=4, heads=4, ffn=48, max_positions=40, init_std=0.2)
@@ -193,49 +193,6 @@ def test_the_generator_of_electra_leaves_by_itself(tmp_path: Path) -> None:
     assert "--part generator is for" in refused(
         "convert", tmp_path / "discriminator", tmp_path / "x", "--part", "generator"
     )
-
-
-@pytest.mark.parametrize("name,suffix", [
-    ("albert-groups2-inner2", "ForPreTraining"), ("bert", "ForMultipleChoice"), ("roberta", "ForTokenClassification"),
-    ("electra", "ForPreTraining"), ("roformer", "ForMaskedLM"), ("xlnet", "ForQuestionAnswering"),
-    ("xlnet-uni", "LMHeadModel"), ("bert", "LMHeadModel"),
-])  # fmt: skip
-def test_a_check_has_a_row_for_every_layer_and_head(name: str, suffix: str, tmp_path: Path) -> None:
-    peer(name, suffix, tmp_path / "a", **({"is_decoder": True} if suffix == "LMHeadModel" and name == "bert" else {}))
-    done = run("convert", tmp_path / "a", tmp_path / "b", "--check", "--json").value
-    model = litebert.load(tmp_path / "b")
-    layers = ["embedding", *(f"layer {i + 1}" for i in range(model.config.depth))]
-    others = ["pooled"] * (model.config.pooler == "cls") + [f"head {head}" for head in model.specs]
-    assert list(done["source"]) == [*layers, *others]
-    assert max(done["source"].values()) == 0.0
-    assert list(done["transformers"]) == layers
-    assert max(done["transformers"].values()) < 1e-5
-
-
-def test_a_changed_weight_shows_in_its_layer_and_after_it(tmp_path: Path) -> None:
-    before = saved(tmp_path / "a", ["mlm", "order", "tag"], sharing="none")
-    changes = {
-        "encoder.ffn.1.up.bias": ["layer 2", "layer 3", "layer 4", "pooled", "head mlm", "head order", "head tag"],
-        "encoder.attention.3.key.weight": ["layer 4", "pooled", "head mlm", "head order", "head tag"],
-        "pooler.dense.bias": ["pooled", "head order"],
-        "heads.tag.out.bias": ["head tag"],
-        "embedding.norm.bias": ["embedding", "layer 1", "layer 2", "layer 3", "layer 4", "pooled", "head mlm",
-                                "head order", "head tag"],
-    }  # fmt: skip
-    for name, moved in changes.items():
-        after = litebert.load(tmp_path / "a")
-        with torch.no_grad():
-            after.get_parameter(name).flatten()[0] += 0.5
-        assert [row.what for row in convert.check(before, after) if row.difference > 1e-4] == moved, name
-
-
-def test_a_weight_changed_on_disk_shows_against_transformers(tmp_path: Path) -> None:
-    model = saved(tmp_path / "a", sharing="none")
-    held = load_file(tmp_path / "a/model.safetensors")
-    held["encoder.albert_layer_groups.2.albert_layers.0.ffn_output.bias"][3] += 1
-    tensors.write_file(tmp_path / "a/model.safetensors", held)
-    rows = convert.check_transformers(model, tmp_path / "a")
-    assert [row.difference > 1e-3 for row in rows] == [False, False, False, True, True]
 
 
 def test_a_table_shows_both_columns(source: Path, tmp_path: Path) -> None:

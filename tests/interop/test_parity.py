@@ -17,15 +17,6 @@ CASES = [
 ]  # fmt: skip
 
 
-def outputs(result, suffix):
-    """The logits of a transformers result, under the names of our heads."""
-    if suffix == "ForPreTraining" and "sop_logits" in result:
-        return {"mlm": result.prediction_logits, "order": result.sop_logits}
-    if suffix == "ForPreTraining" and "seq_relationship_logits" in result:
-        return {"mlm": result.prediction_logits, "order": result.seq_relationship_logits}
-    return {}
-
-
 @pytest.mark.parametrize("left", [False, True], ids=["pads-right", "pads-left"])
 @pytest.mark.parametrize("name,suffix", CASES, ids=lambda v: v)
 def test_every_state_and_head_equals_transformers(name, suffix, left, tmp_path):

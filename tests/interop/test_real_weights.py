@@ -112,3 +112,14 @@ def test_bfloat16_stays_near(folder: Path, batch: dict[str, Tensor], told: tuple
         cosine = torch.cosine_similarity(states[i][real], other[i][real].float(), dim=-1)
         assert float(cosine.min()) > least, f"layer {i}"
     torch.testing.assert_close(other_logits.float(), logits, atol=0.1, rtol=0.05)
+
+
+def test_the_released_albert_base_v2_says_what_transformers_own_test_has_on_record(shared_data: Path) -> None:
+    place = shared_data / "weights" / "albert-base-v2"
+    if not place.is_dir():
+        pytest.skip(f"{place.name} is not among the real weights: put the released folder there to run this test")
+    ids = torch.tensor([[0, 345, 232, 328, 740, 140, 1695, 69, 6078, 1588, 2]])
+    with torch.inference_mode():
+        found = litebert.load(place)(ids, (torch.arange(11) > 0).long()[None]).last[0, 1:4, 1:4]
+    expected = [[-0.6513, 1.5035, -0.2766], [-0.6515, 1.5046, -0.2780], [-0.6512, 1.5049, -0.2784]]
+    torch.testing.assert_close(found, torch.tensor(expected), atol=1e-4, rtol=0)

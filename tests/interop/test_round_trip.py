@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 import litebert
 from interop.peers import CONFIGS, TITLES, peer, text
+from litebert import files
 from litebert.config import Config
 from litebert.files import FolderError
 from litebert.interop import folder, hf_keys, tensors
@@ -65,6 +66,25 @@ def test_a_folder_of_ours_loads_in_transformers_without_a_missing_or_new_tensor(
         torch.testing.assert_close(theirs, ours, atol=1e-5, rtol=1e-5)
 
 
+def test_the_pre_training_class_has_32_tensors_under_34_names_and_the_ties_outlive_the_folder(tmp_path):
+    import transformers
+
+    config = Config(vocab=60, embedding=16, hidden=32, layers=4, heads=4, ffn=48)
+    model = build(config, ["mlm", "order"], seed=1).eval()
+    assert len(model.state_dict()) == len(list(model.parameters())) == 32
+    litebert.save(model, tmp_path)
+    with safe_open(tmp_path / "model.safetensors", "pt") as file:
+        assert len(list(file.keys())) == 32
+    theirs = transformers.AlbertForPreTraining.from_pretrained(tmp_path)
+    assert (len(theirs.state_dict()), len(list(theirs.parameters()))) == (34, 32)
+    back, ids = litebert.load(tmp_path), torch.tensor([[2, 7, 9, 3]])
+    before = back.logits("mlm", back(ids))
+    with torch.no_grad():
+        back.embedding.word.weight[50] += 1  # a word that is not in the text: only its own logit may move
+    moved = (back.logits("mlm", back(ids)) - before).abs().amax(dim=(0, 1))
+    assert moved.nonzero().flatten().tolist() == [50]
+
+
 SHARED = Config(vocab=60, embedding=16, hidden=32, layers=4, heads=4, ffn=48, positions="rotary", max_positions=40)
 
 
@@ -99,16 +119,44 @@ def test_a_roformer_trained_elsewhere_is_not_folded_back(tmp_path):
     held = load_file(tmp_path / "model.safetensors")
     held["roformer.encoder.layer.2.output.dense.bias"] += 1
     tensors.write_file(tmp_path / "model.safetensors", held)
+    with pytest.warns(UserWarning, match=r"left aside: model\.safetensors changed since it was written"):
+        back = litebert.load(tmp_path)
+    assert back.config.sharing == "none"
+    assert torch.equal(back.encoder.ffn[2].down.bias, back.encoder.ffn[1].down.bias + 1)
+    # nor where litebert.json was made to agree with the file: what differs between blocks would be lost
+    ours = json.loads((tmp_path / folder.OURS).read_text())
+    ours["sha256"]["model.safetensors"] = files.digest(tmp_path / "model.safetensors")
+    (tmp_path / folder.OURS).write_text(json.dumps(ours))
     with pytest.warns(UserWarning, match="blocks that it shares differ by up to 1"):
-        assert litebert.load(tmp_path).config.sharing == "none"
+        again = litebert.load(tmp_path)
+    assert again.config.sharing == "none"
+    assert all(torch.equal(a, b) for a, b in zip(again.parameters(), back.parameters(), strict=True))
 
 
 def test_litebert_json_yields_to_a_config_that_was_changed_since(tmp_path):
     litebert.save(lively(SHARED.but(positions="absolute")), tmp_path)
     values = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**values, "hidden_act": "relu"}))
-    with pytest.warns(UserWarning, match="left aside: config.json was changed since"):
-        assert litebert.load(tmp_path).config.activation == "relu"
+    changed = {**values, "hidden_act": "relu", "hidden_dropout_prob": 0.25}
+    (tmp_path / "config.json").write_text(json.dumps(changed))
+    told = r"left aside: config\.json \(hidden_dropout_prob, hidden_act\) changed since it was written"
+    with pytest.warns(UserWarning, match=told):
+        back = litebert.load(tmp_path)
+    assert (back.config.activation, back.config.dropout) == ("relu", 0.25)
+
+
+@pytest.mark.parametrize("positions", ["absolute", "rotary"])
+def test_a_field_that_somebody_added_to_config_json_costs_nothing(positions, tmp_path):
+    model = lively(SHARED.but(positions=positions, order_dropout=0.3), ["mlm", "order", "tag"])
+    litebert.save(model, tmp_path)
+    values = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({"bos_token_id": 2, **values}, indent=None))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        back = litebert.load(tmp_path)
+    assert (back.config, back.specs) == (model.config, model.specs)
+    (tmp_path / "config.json").write_text(json.dumps({**values, "position_embedding_type": "relative_key"}))
+    with pytest.raises(FolderError, match="scores by learned key distances"):
+        folder.describe(tmp_path)
 
 
 EXACT = [

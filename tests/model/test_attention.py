@@ -90,7 +90,11 @@ def test_auto_trains_eagerly_and_serves_float32_by_the_fused_kernel(monkeypatch)
     assert module._prefers_fused(plain, plain)
     assert not module._prefers_fused(learning, plain)
     assert not module._prefers_fused(plain, learning)
-    assert not module._prefers_fused(plain.bfloat16(), plain.bfloat16())
+    half, learning_half = plain.bfloat16(), learning.bfloat16()
+    for matrix_units in (True, False):
+        monkeypatch.setattr(module, "AMX", matrix_units)
+        assert module._prefers_fused(half, half) is matrix_units
+        assert not module._prefers_fused(learning_half, half)
     with torch.no_grad():
         assert module._prefers_fused(learning, learning)
     monkeypatch.setattr(module, "_EAGER_BYTES", 2 * 3 * 3 * 4 - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -66,6 +67,67 @@ def test_bfloat16_is_off_by_its_own_rounding_and_no_more(activation, shape) -> N
     assert serving.dtype == torch.bfloat16
     # one rounding of the sum (8 bits), one of the activation, whose slope is at most 1.13
     torch.testing.assert_close(serving.double(), expected, atol=2**-7, rtol=2**-7)
+
+
+def in_halves(monkeypatch: pytest.MonkeyPatch, wanted: bool) -> list[int]:
+    """As on a CPU with matrix units where halves win, or not; gives back the rows of every product that is made."""
+    rows: list[int] = []
+    call = module._call
+
+    def counted(x: Tensor, **more: Any) -> Tensor:
+        rows.append(x.numel() // x.shape[-1])
+        return call(x, **more)
+
+    monkeypatch.setattr(module, "AMX", True)
+    monkeypatch.setattr(module, "halves_win", lambda *shape: wanted)
+    monkeypatch.setattr(module, "_call", counted)
+    return rows
+
+
+@pytest.mark.skipif(not module._bf16_in_hardware(), reason="this CPU has no products in bfloat16")
+@pytest.mark.parametrize("activation", [None, "gelu_tanh"])
+@pytest.mark.parametrize("shape", [(256, 24), (3, 131, 24), (2, 5, 37, 24)], ids=str)
+@pytest.mark.parametrize("bias", [True, False], ids=["with bias", "without bias"])
+def test_two_halves_are_the_whole(bias, shape, activation, monkeypatch) -> None:
+    rows = in_halves(monkeypatch, True)
+    layer = nn.Linear(24, 128, bias=bias).bfloat16()
+    x, count = noise(*shape, dtype=torch.bfloat16), math.prod(shape[:-1])
+    with torch.no_grad():
+        found = linear(x, layer, activation)
+    assert rows == [count - count // 2, count // 2]
+    assert found.shape == (*shape[:-1], 128)
+    torch.testing.assert_close(found.double(), exact(x, layer, activation), atol=2**-7, rtol=2**-7)
+
+
+@pytest.mark.skipif(not module._bf16_in_hardware(), reason="this CPU has no products in bfloat16")
+@pytest.mark.parametrize("rows, out, wanted, made", [
+    (256, 128, True, [128, 128]), (256, 128, False, [256]), (255, 128, True, [255]), (512, 128, True, [512]),
+    (300, 600, True, [150, 150]), (300, 602, True, [300]),
+], ids=["doubtful", "measured otherwise", "few rows", "far more rows", "half as many", "far fewer"])  # fmt: skip
+def test_a_product_is_halved_only_where_it_is_doubtful_and_wins(rows, out, wanted, made, monkeypatch) -> None:
+    found = in_halves(monkeypatch, wanted)
+    with torch.no_grad():
+        linear(noise(rows, 24, dtype=torch.bfloat16), nn.Linear(24, out).bfloat16())
+    assert found == made
+
+
+@pytest.mark.parametrize("whole, half, threads, wins", [
+    (2.0, 0.5, 2, True), (2.0, 0.8, 2, True), (2.0, 0.9, 2, False), (2.0, 1.0, 2, False), (1.0, 1.0, 4, False),
+    (2.0, 0.5, 1, False),
+], ids=["twice as fast", "a fifth less", "a tenth less", "as fast", "slower", "one thread"])  # fmt: skip
+def test_halves_win_by_a_sixth_or_not_at_all(whole, half, threads, wins, monkeypatch) -> None:
+    """A clock that moves by what a product costs, and once stands still for a second, as a busy machine does."""
+    now, calls = [0.0], []
+
+    def call(x: Tensor, **_: Any) -> Tensor:
+        calls.append(len(x))
+        now[0] += (whole if len(x) == 512 else half) + (1.0 if len(calls) == 9 else 0.0)
+        return x
+
+    monkeypatch.setattr(module, "_call", call)
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
+    assert module.halves_win.__wrapped__(512, 8, 512, threads) is wins
+    assert calls == ([] if threads == 1 else [256, 256, 512] * 6)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)

@@ -1,15 +1,20 @@
 """How does XLNet lay out a pair, how many tokens does it predict, and in what order? Numbers only, no model.
 
-Shapes: T tokens.
+Shapes: R rows, T tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from litebert import rng
+from litebert.data.spans import LOW, keyed
+
+Place = TypeVar("Place", np.int32, np.int64)
 
 CONSECUTIVE = 1  # XLNet's label of a pair whose B follows A; BERT and ALBERT say 0
 
@@ -36,10 +41,27 @@ def predicted(length: int, share: int = 6) -> int:
     return length // share
 
 
-def ranks(order: NDArray[np.int64], selected: NDArray[np.bool_], special: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Every token's place in the order [T], or -1 for a free one: neither selected nor special.
+def orders(
+    examples: NDArray[np.int64], lengths: NDArray[np.integer], width: int, seed: int, copy: int, block: int = 0
+) -> NDArray[np.int32]:
+    """A random order of the tokens of every row: each token's place in it [R, T], of no meaning on padding.
+
+    With a `block` the same order is repeated in every block of so many tokens, and the blocks follow one another
+    (zihangdai/xlnet:data_utils.py, `_local_perm`, perm_size).
+    """
+    columns = np.arange(block or width)
+    exists = columns < (np.full(len(examples), block) if block else lengths)[:, None]
+    turns = np.sort(keyed(rng.bits(examples, len(columns), seed, "orders", copy), exists), axis=1)  # [R, block]
+    places = np.zeros((len(examples), len(columns) + 1), dtype=np.int32)  # the last is for what does not exist
+    np.put_along_axis(places, np.minimum(turns & LOW, len(columns)).astype(np.intp), columns[None].astype(np.int32), 1)
+    every = np.arange(width)
+    return places[:, every % len(columns)] + (every // len(columns) * len(columns)).astype(np.int32)
+
+
+def ranks(order: NDArray[Place], selected: NDArray[np.bool_], special: NDArray[np.bool_]) -> NDArray[Place]:
+    """Every token's place in the order [T] or [R, T], or -1 for a free one: neither selected nor special.
 
     Free tokens are seen by all and see only free ones; `visibility.permutation` turns places into who sees whom, with
     the selected, non-special tokens as targets.
     """
-    return np.where(selected | special, order, -1)
+    return np.where(selected | special, order, order.dtype.type(-1))

@@ -133,6 +133,8 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
         rows = [Row(_layer(i), _gap(mine, other.to(mine.dtype))) for i, (mine, other) in states]
         for name, other in _said(result, made, title).items():
             mine = out.pooled if name == "pooled" else made.logits(name, out)
+            if name == "span-answerable":  # scores only: two places that score alike may stand in either order
+                mine = torch.cat([mine[i].flatten(1) for i in (0, 2)] + [mine[4][:, None]], dim=1)
             rows.append(Row(name if name == "pooled" else f"head {name}", _gap(mine, other.reshape(mine.shape))))
     return rows
 
@@ -145,6 +147,11 @@ def _said(result: Any, made: Model, title: str) -> dict[str, Tensor]:
     said = {name: result[field] for field, name in fields.items() if result.get(field) is not None}
     if result.get("start_logits") is not None:
         said["span"] = torch.stack([result.start_logits, result.end_logits], dim=-1)
+    elif result.get("start_top_index") is not None:
+        # What it calls log-probabilities are probabilities, and its pairs lie end first: [B, ends, starts].
+        start, end = result.start_top_log_probs.log(), result.end_top_log_probs.log()
+        pairs = end.view(len(end), -1, start.shape[1]).mT
+        said["span-answerable"] = torch.cat([start, pairs.flatten(1), result.cls_logits[:, None]], dim=1)
     elif result.get("logits") is not None and len(worn) == 1:
         said[worn[0]] = result.logits
     if result.get("pooler_output") is not None and made.config.pooler == "cls":

@@ -19,7 +19,7 @@ from torch import Tensor
 from litebert import __version__, family, files, presets
 from litebert.config import Config, ConfigError, Head, build, unknown_name
 from litebert.files import FolderError
-from litebert.interop import hf, tensors, tf
+from litebert.interop import hf, hf_config, tensors, tf
 from litebert.interop.hf import Parts
 from litebert.model import init, model, reshape
 from litebert.model.model import Model
@@ -196,14 +196,30 @@ def _parse_ours(path: Path) -> tuple[Config, dict[str, Head], str]:
     try:
         config = build(values["config"])
         heads = {k: Head(**{**v, "names": tuple(v.get("names", ()))}) for k, v in values.get("heads", {}).items()}
-        changed = [k for k, v in values["sha256"].items() if files.digest(path / k) != v]
+        written = dict(values["sha256"].items())
+        changed = [k for k, v in written.items() if files.digest(path / k) != v]
     except KeyError as error:
         raise FolderError(f"{path / OURS} lacks {error}: save the model again") from None
     except (AttributeError, TypeError):
         raise FolderError(f"{path / OURS} is not as litebert writes it: save the model again") from None
     except ConfigError as error:
         raise FolderError(f"{path / OURS}: {error}") from None
+    for name, way_out in (("config.json", ""), (hf.BESIDE, f", or delete {OURS} to do without what lay in it")):
+        if written.get(name) and not (path / name).is_file():
+            raise FolderError(f"{path / OURS} goes with {name}, which is not in the folder: copy it there{way_out}")
+    if "config.json" in changed and written["config.json"]:
+        fields = _changed_fields(path, config, heads)
+        place = changed.index("config.json")
+        changed[place : place + 1] = [f"config.json ({', '.join(fields)})"] if fields else []
     return config, heads, f"{' and '.join(changed)} changed since it was written" if changed else ""
+
+
+def _changed_fields(path: Path, config: Config, heads: Mapping[str, Head]) -> list[str]:
+    """The fields of config.json that are no longer as they were written; what somebody added beside them may stay."""
+    now = hf.fields(path)
+    hf_config.read(now, str(path / "config.json"))
+    written = hf.config_fields(leaving(model.build(config, heads, device="meta")))
+    return [name for name, value in written.items() if now.get(name) != value]
 
 
 def _read_ours(path: Path) -> Parts:
@@ -224,19 +240,26 @@ def _with_ours(path: Path, parts: Parts) -> Parts:
         return parts
     config, heads, stale = _parse_ours(path)
     if stale:
-        warnings.warn(f"{path / OURS} is left aside: {stale}; the model is as config.json says", stacklevel=3)
-        return parts
+        return _without_ours(path, parts, stale)
     beside: dict[str, Tensor] = tensors.read_file(path / hf.BESIDE) if (path / hf.BESIDE).is_file() else {}
     state = parts.state
     expected = model.build(config, heads, device="meta").state_dict()
     if parts.config.sharing == "none" and config.sharing != "none":
-        fold = parts.config.but(sharing=config.sharing, groups=config.groups)
-        state, _ = reshape.resharing(state, parts.config, fold, "first")
-    elif parts.config.untied != config.untied:
-        state, _ = reshape.resharing(state, parts.config, parts.config.but(untied=config.untied), "first")
+        fold = parts.config.but(sharing=config.sharing, groups=config.groups, untied=config.untied)
+    else:
+        fold = parts.config.but(untied=config.untied)
+    state, moved = reshape.resharing(state, parts.config, fold, "first") if fold != parts.config else (state, 0.0)
+    if moved:
+        return _without_ours(path, parts, f"blocks that it shares differ by up to {moved:.3g}")
     state = _as_named({**state, **beside}, expected)
     hf.report([p for p in hf.mismatch(expected, state) if p.startswith("missing")], path)
     return Parts(config, heads, {k: v for k, v in state.items() if k in expected})
+
+
+def _without_ours(path: Path, parts: Parts, why: str) -> Parts:
+    """The Hugging Face folder's parts alone, with a word."""
+    warnings.warn(f"{path / OURS} is left aside: {why}; the model is as config.json says", stacklevel=4)
+    return parts
 
 
 def _as_named(state: dict[str, Tensor], expected: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor
 from litebert import family, files
 from litebert.config import Config, Head
 from litebert.files import FolderError
-from litebert.interop import hf_config, hf_keys, tensors
+from litebert.interop import hf_config, hf_heads, hf_keys, tensors
 from litebert.model.model import Model
 
 BESIDE = "litebert.safetensors"
@@ -48,7 +48,7 @@ def read(folder: Path) -> Parts:
     if config.pooler == "cls" and not any(k.startswith(names["pooler.dense"]) for k in found):
         objectives = tuple(o for o in config.objectives if o not in ("sop", "nsp"))
         config = config.but(pooler="none", objectives=objectives)
-    heads = _heads(kind, config, values, found)
+    heads = hf_heads.read(kind, config, values, found)
     state = assemble(kind, config, heads, found, folder)
     return Parts(config, heads, state)
 
@@ -154,33 +154,13 @@ def reasons_against(config: Config) -> list[str]:
     return [reason for reason, holds in against.items() if holds]
 
 
-def computes(config: Config, name: str, spec: Head) -> bool:
-    """Whether the family's class computes this head as it is; one that it does not lies beside."""
-    kind = family.family(config)
-    if spec.kind != name or (name == "order" and config.pooler != "cls"):
-        return False
-    if name == "mlm":  # RoBERTa and ELECTRA have the erf form there, whatever the encoder has
-        fixed = "gelu_erf" if kind in ("roberta", "electra") else config.activation
-        return (config.head_activation or config.activation) == fixed
-    if name not in ("classify", "choice"):
-        return True
-    if kind in ("albert", "bert") or (kind == "roberta" and name == "choice"):
-        own = ("pooled", "none") if config.pooler == "cls" else ("first", "tanh")
-        return config.pooler in ("cls", "none") and (spec.source, spec.dense) == own
-    usual = family.head(config, name)
-    if kind == "xlnet":  # which reads place and activation from its config
-        return spec.source != "pooled" and spec.dense != "none"
-    return (spec.source, spec.dense) == (usual.source, usual.dense)
-
-
 def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """config.json and model.safetensors, and beside them what has no place there; gives back the config written.
 
     The model's config must be one that `reasons_against` has nothing against, unshared where the family is RoFormer.
     """
     config, kind = model.config, family.family(model.config)
-    fitting = {name: spec for name, spec in model.specs.items() if computes(config, name, spec)}
-    title, worn = hf_keys.class_for(kind, fitting, config.visibility == "left-to-right")
+    title, worn = hf_heads.class_for(model)
     names = hf_keys.table(kind, config, {k: model.specs[k] for k in worn})
     inside, beside = {}, {}
     for ours, tensor in model.state_dict().items():
@@ -193,8 +173,8 @@ def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -
     if kind == "roformer":
         prefix = hf_keys.PREFIX[kind] if worn else ""
         inside[f"{prefix}encoder.embed_positions.weight"] = _angles_table(config, model.embedding.word.weight.dtype)
-    written = {**(extras or {}), **hf_config.write(config), **_head_fields(kind, model.specs, worn)}
-    written |= {"architectures": [title], "dtype": str(model.embedding.word.weight.dtype).removeprefix("torch.")}
+    written = {**(extras or {}), **config_fields(model)}
+    written |= {"dtype": str(model.embedding.word.weight.dtype).removeprefix("torch.")}
     tensors.write_file(folder / tensors.NAME, inside)
     if beside:
         tensors.write_file(folder / BESIDE, beside)
@@ -202,6 +182,13 @@ def write(model: Model, folder: Path, extras: Mapping[str, Any] | None = None) -
         (folder / BESIDE).unlink(missing_ok=True)
     files.write_json(folder / "config.json", written)
     return written
+
+
+def config_fields(model: Model) -> dict[str, Any]:
+    """What config.json says of a model of that kind, whatever its numbers are."""
+    title, worn = hf_heads.class_for(model)
+    heads = hf_heads.fields(family.family(model.config), model.specs, worn)
+    return {**hf_config.write(model.config), **heads, "architectures": [title]}
 
 
 def _normalised(found: dict[str, Tensor], kind: family.Family, folder: Path) -> dict[str, Tensor]:
@@ -218,76 +205,6 @@ def _normalised(found: dict[str, Tensor], kind: family.Family, folder: Path) -> 
                 raise FolderError(f"{folder}: {copy} differs from {source}, but litebert ties them: use a tied model")
             del named[copy]
     return named
-
-
-def _heads(
-    kind: family.Family, config: Config, values: Mapping[str, Any], found: Mapping[str, Tensor]
-) -> dict[str, Head]:
-    """The heads that a file holds: those its class wears, and any other whose tensors are there."""
-    title = (values.get("architectures") or [""])[0]
-    suffix = title.removeprefix(hf_keys.TITLE[kind])
-    named = set(hf_keys.CLASSES[kind].get(suffix, ()))
-    heads: dict[str, Head] = {}
-    for name in family.kinds():
-        names = hf_keys.table(kind, config, {name: family.head(config, name)})
-        mine = {k: v for k, v in names.items() if k.startswith(f"heads.{name}.")}
-        if not mine or not all(any(t == v or t.startswith(f"{v}.") for t in found) for v in mine.values()):
-            continue
-        shared = name in ("classify", "tag", "choice")  # these go by the same tensor names: the class decides
-        if name in named or not shared:
-            heads[name] = _spec(config, name, mine, values, found)
-    return heads
-
-
-def _spec(
-    config: Config, name: str, mine: Mapping[str, str], values: Mapping[str, Any], found: Mapping[str, Tensor]
-) -> Head:
-    more: dict[str, Any] = {}
-    if name in ("classify", "tag"):
-        labels = max([1, *found[f"{mine[f'heads.{name}.out']}.weight"].shape[:1]])
-        known = {int(k): v for k, v in (values.get("id2label") or {}).items()}
-        names = tuple(str(known.get(i, "")) for i in range(labels))
-        given = all(names) and names != tuple(f"LABEL_{i}" for i in range(labels))
-        more = {"labels": labels, "names": names if given else ()}
-    spec = family.head(config, name, **more)
-    kind = family.family(config)
-    summarised = {"xlnet": ("classify", "choice"), "electra": ("choice",), "roformer": ("choice",)}
-    if name in summarised.get(kind, ()):
-        return spec.model_copy(update=_summary(spec, values))
-    return spec
-
-
-_SUMMARIES = {"tanh": "tanh", "gelu": "gelu_erf", "gelu_new": "gelu_tanh", "relu": "relu"}
-
-
-def _summary(spec: Head, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What transformers' sequence summary does, as a head's source and dense layer."""
-    written = {v: k for k, v in _SUMMARIES.items()}
-    place = values.get("summary_type", spec.source)
-    projects = values.get("summary_use_proj", spec.dense != "none")
-    activation = values.get("summary_activation", written.get(spec.dense))
-    if place not in ("first", "last"):
-        raise FolderError(f"summary_type {place!r} is not read by litebert's heads: only 'first' and 'last' are")
-    if bool(projects) != (spec.dense != "none") or (projects and activation not in _SUMMARIES):
-        raise FolderError(
-            f"summary_use_proj {projects}, summary_activation {activation!r} are not among litebert's heads: a dense "
-            f"layer with {', '.join(_SUMMARIES)} is"
-        )
-    return {"source": place, "dense": _SUMMARIES[activation] if projects else "none"}
-
-
-def _head_fields(kind: family.Family, specs: Mapping[str, Head], worn: tuple[str, ...]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name in worn:
-        spec = specs[name]
-        if name in ("classify", "tag"):
-            names = spec.names or tuple(f"LABEL_{i}" for i in range(spec.labels))
-            fields["id2label"] = {str(i): label for i, label in enumerate(names)}
-            fields["label2id"] = {label: i for i, label in enumerate(names)}
-        if name in ("classify", "choice") and kind == "xlnet":
-            written = {v: k for k, v in _SUMMARIES.items()}
-            fields |= {"summary_type": spec.source, "summary_activation": written[spec.dense]}
-    return fields
 
 
 def _angles_table(config: Config, dtype: torch.dtype) -> Tensor:

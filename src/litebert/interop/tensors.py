@@ -64,6 +64,7 @@ def read_file(path: Path) -> dict[str, Tensor]:
 
 def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Tensors to one file, which appears whole or not at all; what shares storage is written twice."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     held, seen = {}, set()
@@ -73,7 +74,10 @@ def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
         held[name] = flat.clone() if place in seen else flat
         seen.add(place)
     with files.whole(path) as temporary:
-        save_file(held, temporary, metadata={"format": "pt"})
+        try:
+            save_file(held, temporary, metadata={"format": "pt"})
+        except SafetensorError as error:  # the library's own word for a disk that fails
+            raise OSError(f"{path} cannot be written ({error})") from None
 
 
 def _header(path: Path) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """How does a token gather from the tokens that it may see? One sub-layer: project, score, mix, project, add, norm.
 
-Two paths compute the same mix. `eager` is three batched products: its backward on CPU is four times faster than the
-fused kernel's, and in bfloat16 its forward is twice as fast. `fused` is PyTorch's own kernel: the faster forward in
-float32 on CPU, and flash attention on CUDA. `auto` takes what was measured (LOG.md, 2026-11-18).
+Two paths compute the same mix. `eager` is three batched products: on CPU its backward is up to four times faster than
+the fused kernel's, and in bfloat16 without matrix units (AMX) its forward is twice as fast. `fused` is PyTorch's own
+kernel: on CPU the faster forward in float32, and in bfloat16 with matrix units; on CUDA flash attention. `auto` takes
+what was measured (LOG.md, 2026-11-18 and -19).
 Shapes: B batch, T tokens, N heads, D head width, Q queries, K keys (memory first), H hidden.
 """
 
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from litebert.config import Config
 from litebert.model import relative, rotary
-from litebert.model.linear import linear
+from litebert.model.linear import AMX, linear
 
 Path = Literal["auto", "eager", "fused"]
 _EAGER_BYTES = 2**30  # above this the eager path's scores would not be worth their memory
@@ -123,4 +124,4 @@ def _prefers_fused(query: Tensor, key: Tensor) -> bool:
     if batch * heads * queries * key.shape[2] * query.element_size() > _EAGER_BYTES:
         return True
     training = torch.is_grad_enabled() and (query.requires_grad or key.requires_grad)
-    return query.dtype == torch.float32 and not training
+    return not training and (query.dtype == torch.float32 or (query.dtype == torch.bfloat16 and AMX))

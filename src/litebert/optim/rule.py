@@ -22,9 +22,10 @@ class Value(BaseModel):
     if not TYPE_CHECKING:  # the static signature stays the fields; only the error is ours
 
         def __init__(self, **values: Any) -> None:
+            known = type(self).model_fields
             for name in values:
-                if name not in type(self).model_fields:
-                    raise ConfigError(unknown_name(f"{type(self).__name__.lower()} field", name, self.model_fields))
+                if name not in known:
+                    raise ConfigError(unknown_name(f"{type(self).__name__.lower()} field", name, known))
             try:
                 super().__init__(**values)
             except ValidationError as error:

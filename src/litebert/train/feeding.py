@@ -23,6 +23,7 @@ from litebert.train.loop import Portion
 from litebert.train.recipe import Phase, Run
 
 START = (0, 0, 0)
+_SHARE = 8  # rows of a batch of so many tokens come in multiples of it
 
 
 def portions(
@@ -45,7 +46,7 @@ def portions(
 def held_out(run: Run, shards: Shards, vocabulary: Vocabulary, world: World) -> list[Portion]:
     """The same few batches at every evaluation: the held-out split with the masks of its first epoch."""
     phase = run.stretches()[-1]
-    rows = min(_rows(run, phase, world), max(world.size, run.training.evaluation_rows // world.size * world.size))
+    rows = min(rows_of(run, phase), max(world.size, run.training.evaluation_rows // world.size * world.size))
     stream = stream_of(run, phase, shards, vocabulary, world, rows)
     wanted = max(1, min(run.training.evaluation_rows, stream.count(0)) // rows)
     found, place = [], Position(0, 0)
@@ -58,26 +59,31 @@ def held_out(run: Run, shards: Shards, vocabulary: Vocabulary, world: World) -> 
 def stream_of(run: Run, phase: Phase, shards: Shards, vocabulary: Vocabulary, world: World, rows: int = 0) -> Stream:
     """The stream of a phase, for this process."""
     recipe, training = run.data.but(length=phase.length), run.training
-    share = {"tokens": training.tokens} if training.tokens and not rows else {"batch": rows or _rows(run, phase, world)}
+    share = {"tokens": training.tokens} if training.tokens and not rows else {"batch": rows or rows_of(run, phase)}
     return Stream(shards, recipe, vocabulary, seed=training.seed, rank=world.rank, world=world.size, **share)
 
 
 def split(whole: Tensors, rows: int) -> list[Tensors]:
     """A batch in pieces of so many rows."""
     count = len(whole.ids)
-    return [_rows_of(whole, start, start + rows) for start in range(0, count, rows)]
+    return [_cut(whole, start, start + rows) for start in range(0, count, rows)]
 
 
-def _rows(run: Run, phase: Phase, world: World) -> int:
-    """Rows of a global batch: the phase's own, or as many as keep the tokens of a step what they were."""
+def rows_of(run: Run, phase: Phase) -> int:
+    """Rows of a global batch: the phase's own, or as many as keep the tokens of a step what they were.
+
+    The number of processes has no say in it: one that does not divide it is refused by the stream, with the nearest
+    numbers that would do.
+    """
     if phase.batch:
         return phase.batch
+    if run.training.tokens:  # rows of like length, each of which may be as long as this
+        return max(1, run.training.tokens // phase.length // _SHARE * _SHARE)
     wanted = run.training.batch * run.data.length / phase.length
-    rows = max(world.size, round(wanted / world.size) * world.size)
-    if run.phases and abs(rows - wanted) > wanted / 2:
+    if wanted < 0.5:
         raise UserError(f"batch {run.training.batch} at length {run.data.length} is not one row at {phase.length}: "
                         "set training.batch higher, or the phase's batch")  # fmt: skip
-    return rows
+    return max(1, round(wanted))
 
 
 def _portion(run: Run, batch: Batch, position: tuple[int, ...], device: torch.device) -> Portion:
@@ -88,7 +94,7 @@ def _portion(run: Run, batch: Batch, position: tuple[int, ...], device: torch.de
     return Portion(micros, int(np.count_nonzero(batch.mask)), position, name)
 
 
-def _rows_of(whole: Tensors, start: int, stop: int) -> Tensors:
+def _cut(whole: Tensors, start: int, stop: int) -> Tensors:
     parts: dict[str, Any] = {
         name: part[start:stop] if isinstance(part, torch.Tensor) else part
         for name, part in zip(Tensors._fields, whole, strict=True)

@@ -107,6 +107,15 @@ def steps(
             return
 
 
+def rehearse(trainer: Trainer, micro: Any) -> None:
+    """Forward and backward pass of a micro-batch as a step makes them; the gradients are thrown away, nothing moves."""
+    training = trainer.model.training
+    trainer.model.train()
+    _backward(trainer, micro, trainer.objective.counts(micro))
+    trainer.model.zero_grad(set_to_none=True)
+    trainer.model.train(training)
+
+
 @torch.no_grad()
 def evaluate(trainer: Trainer, portions: Iterator[Portion]) -> Result:
     """Means over all targets of some portions, by the model as it is used: no dropout, no gradient."""
@@ -151,13 +160,8 @@ def _accumulated(trainer: Trainer, micros: Sequence[Any], whole: _Whole, step: i
     for number, micro in enumerate(micros):
         # Dropout is the one thing that PyTorch draws by itself: its generator is set to this step's own address.
         torch.manual_seed(rng.key(trainer.seed, "dropout", step, trainer.world.rank, number) >> 1)
-        with trainer.precision.context():
-            found = trainer.objective.sums(trainer.model, micro)
-        losses = [one.loss / whole.counts[name] for name, one in found.items() if whole.counts[name]]
-        for name, one in found.items():
+        for name, one in _backward(trainer, micro, whole.counts).items():
             sums[name].append(torch.stack([one.loss.detach().double(), one.right.double()]))
-        if losses:
-            torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
     trainer.world.sum_gradients(trainer.model.parameters())
     names = sorted(sums)
     own = [v for n in names for v in (torch.stack(sums[n]).sum(0).tolist() if sums[n] else [0.0, 0.0])]
@@ -166,6 +170,16 @@ def _accumulated(trainer: Trainer, micros: Sequence[Any], whole: _Whole, step: i
         {n: totals[2 * i] for i, n in enumerate(names)}, {n: totals[2 * i + 1] for i, n in enumerate(names)},
         whole.counts,
     )  # fmt: skip
+
+
+def _backward(trainer: Trainer, micro: Any, counts: Mapping[str, float]) -> Mapping[str, Sums]:
+    """Add a micro-batch's gradients to the parameters', each objective's divided by its count."""
+    with trainer.precision.context():
+        found = trainer.objective.sums(trainer.model, micro)
+    losses = [one.loss / counts[name] for name, one in found.items() if counts[name]]
+    if losses:
+        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
+    return found
 
 
 def _moved(trainer: Trainer, rate: float, result: Result, step: int, batch: str) -> float:
