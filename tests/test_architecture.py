@@ -27,7 +27,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "model": ("rng", "config", "presets", "family", "files"),
     "interop": ("model",),
     "optim": ("model",),
-    "train": ("data", "model", "optim"),
+    "train": ("data", "interop", "optim"),
     "tasks": ("train",),
     "vectors": ("text", "model"),
     "engine": ("text", "model"),

@@ -60,6 +60,11 @@ class World(NamedTuple):
             ):
                 p.grad = part.view_as(p) if anyone else None
 
+    def meet(self) -> None:
+        """Wait for all."""
+        if self.size > 1:
+            dist.barrier()
+
     def agree(self, digest: float) -> bool:
         """Whether a number is the same in every process: what must not differ is checked once, before the start."""
         low = high = digest

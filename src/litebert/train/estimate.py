@@ -20,7 +20,7 @@ from litebert import family
 from litebert.data.batch import Tensors, tensors
 from litebert.data.stream import Position
 from litebert.data.units import most_predictions
-from litebert.model import cost, footprint
+from litebert.model import footprint
 from litebert.optim.lamb import Lamb
 from litebert.optim.schedule import Progress
 from litebert.train import feeding, loop, work
@@ -124,9 +124,12 @@ def rehearse(
     times = max(2, min(_TIMES, int(seconds / 2 / (rows * each))))
     each = _timed(trainer, whole, rows, times, clock) / rows
     real = float(np.count_nonzero(batch.mask))
-    examples = max(1, np.count_nonzero(batch.examples >= 0))
-    return Speed(phase.length, rows, _mean(trainer, each), _mean(trainer, _once_a_step(trainer, clock)),
-                 _mean(trainer, real / whole.ids.numel()), _mean(trainer, real / examples * stream.count(0)))  # fmt: skip
+    examples = max(1, int(np.count_nonzero(batch.examples >= 0)))
+    return Speed(
+        length=phase.length, rows=rows, row_seconds=_mean(trainer, each),
+        step_seconds=_mean(trainer, _once_a_step(trainer, clock)), fill=_mean(trainer, real / whole.ids.numel()),
+        epoch_tokens=_mean(trainer, real / examples * stream.count(0)),
+    )  # fmt: skip
 
 
 class _Step(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from litebert import config as configs
-from litebert import presets
+from litebert import files, presets
 from litebert.config import Config, ConfigError, unknown_name
 from litebert.data import recipe as data_recipes
 from litebert.data.recipe import Recipe
@@ -165,6 +165,12 @@ def amount(text: str) -> tuple[float, str]:
     except ValueError:
         raise ConfigError(f"total {text!r} is not a number of {found[2]}: write for example '55 minutes'") from None
     return (number * _SECONDS[found[2]], "seconds") if found[2] in _SECONDS else (number, found[2])
+
+
+def save(run: Run, path: Path) -> None:
+    """The run as a file, which appears whole or not at all."""
+    with files.whole(path) as temporary:
+        temporary.write_text(as_toml(run), encoding="utf-8")
 
 
 def as_toml(run: Run) -> str:

@@ -27,7 +27,7 @@ def per_token(config: Config, recipe: Recipe) -> float:
 
 @torch.no_grad()
 def peak(chosen: Chosen, seconds: float = 0.3, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Operations a second of the best matrix product, in the run's own numbers: measured for some tenths of a second."""
+    """Operations a second of the best matrix product, in the run's own numbers: measured for tenths of a second."""
     rows, wide, out = _SHAPE
     draw = torch.Generator().manual_seed(0)
     x, weight = (torch.randn(n, wide, generator=draw).to(chosen.device, chosen.dtype) for n in (rows, out))

@@ -1,0 +1,158 @@
+"""What happens between two steps? One stretch of a run in this process: it trains, evaluates, saves and writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from litebert.errors import RunError
+from litebert.files import write_json
+from litebert.optim.schedule import Stopwatch
+from litebert.train import checkpoint, feeding, health, loop, record, resuming
+from litebert.train.loop import DivergedError, Portion, Result, Step
+from litebert.train.prepared import Prepared
+from litebert.train.resuming import State
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+DIVERGED = "diverged.json"
+TRUST_EVERY = 20  # steps between two records of all trust ratios
+_SLACK = 1e-9  # of a share of the run, which is a rounded quotient
+
+
+class Session:
+    """One stretch of a run, from a state on."""
+
+    def __init__(
+        self, prepared: Prepared, path: Path, checkpoints: Path, state: State, tell: Tell, clock: Callable[[], float]
+    ) -> None:
+        self.prepared, self.path, self.state, self._tell, self._clock = prepared, path, state, tell, clock
+        self.run, self.trainer = prepared.run, prepared.trainer
+        self.last: Result | None = None
+        self._watch = Stopwatch(clock, state.progress.seconds)
+        self._saved_at, self._saved_step = clock(), state.progress.steps
+        leads = self.trainer.world.leads
+        self._writer = checkpoint.Writer(checkpoints, self.run.training.keep) if leads else None
+        self._record = record.Record(path, state.progress.steps) if leads else None
+        self._health = health.Health(self.run, prepared.entropy, state.notes)
+        self._held: list[Portion] | None = None
+
+    def train(self, asked_to_stop: Callable[[], bool]) -> bool:
+        """Whether the end was asked for before it was reached."""
+        run, trainer = self.run, self.trainer
+        self._event({
+            **self._where("resume" if self.state.progress.steps else "start"), "precision": trainer.precision.reason,
+            "device": trainer.precision.device, "world": trainer.world.size, "floor": self.prepared.entropy,
+            "vocabulary": run.model.vocab, "total": run.schedule.total, "unit": run.schedule.unit,
+        })  # fmt: skip
+        if not self.state.progress.steps:
+            self._evaluate()
+        portions = feeding.portions(
+            run, self.prepared.shards, self.prepared.vocabulary, trainer.world, self.state.position, self._share
+        )
+        stopped, began = False, self._clock()
+        for step in loop.steps(trainer, portions, self.state.progress, self._watch, asked_to_stop):
+            before = self._share()
+            self.state = self.state._replace(progress=step.progress, position=step.position)
+            self._note(step, self._clock() - began)
+            better = self._crossed(before, run.training.evaluations) and self._evaluate()
+            if better or self._crossed(before, run.training.saves) or self._late():
+                self.save()
+            stopped = step.stopping
+            began = self._clock()
+        if self.state.progress.steps > self._saved_step or not self.state.progress.steps:
+            self.save()
+        if self._writer is not None:
+            self._writer.wait()
+        return stopped
+
+    def close(self) -> None:
+        """Whatever happened: what was put is written, the log is closed."""
+        if self._record is not None:
+            self._record.close()
+        if self._writer is not None:
+            self._writer.wait()
+
+    def diverged(self, error: DivergedError) -> str:
+        """Write down what did the harm; one line that says where to go on from."""
+        schedule = self.run.schedule
+        found = {"step": error.step, "what": error.what, "batch": error.batch, "position": list(self.state.position),
+                 "rate": schedule.at(self.state.progress)}  # fmt: skip
+        self._event({"event": "diverged", **found})
+        if self.trainer.world.leads:
+            write_json(self.path / DIVERGED, found)
+        return (
+            f"{error}; the batch is named in {self.path / DIVERGED}, the checkpoint of step {self._saved_step} is kept:"
+            f" lower schedule.peak (now {schedule.peak:g}) or raise schedule.warmup, and begin anew with --restart"
+        )
+
+    def save(self) -> None:
+        """A checkpoint of this moment, written beside the training."""
+        self._saved_at, self._saved_step = self._clock(), self.state.progress.steps
+        if self._writer is not None:
+            state = self.state._replace(notes=self._health.notes())
+            kept = resuming.kept(self.trainer.model, self.trainer.optimizer, state, self.run, self.prepared.text)
+            self._writer.put(self._saved_step, *kept, protected=self.state.best_step)
+
+    def _share(self) -> float:
+        return self.run.schedule.share(self.state.progress)
+
+    def _crossed(self, before: float, parts: int) -> bool:
+        return bool(parts) and int(self._share() * parts + _SLACK) > int(before * parts + _SLACK)
+
+    def _late(self) -> bool:
+        """Whether the last save is longer ago than the run allows: by the leader's clock alone, as only it writes."""
+        return self._clock() - self._saved_at > 60 * self.run.training.save_minutes
+
+    def _note(self, step: Step, seconds: float) -> None:
+        event: dict[str, Any] = {
+            **self._where("step"), "loss": step.result.loss, "rate": step.rate, "norm": step.norm,
+            "tokens_per_s": round(step.tokens / seconds, 1) if seconds > 0 else 0.0, "phase": step.position[0],
+            **_by_name(step.result),
+        }  # fmt: skip
+        if step.progress.steps % TRUST_EVERY == 1:
+            event["trust"] = self.trainer.optimizer.trust()
+        self._event(event)
+        self._findings(self._health.step(event))
+
+    def _evaluate(self) -> bool:
+        """Measure on the held-out split; whether it was never better."""
+        prepared = self.prepared
+        if not prepared.held_out.tokens:
+            return False
+        if self._held is None:
+            self._held = feeding.held_out(self.run, prepared.held_out, prepared.vocabulary, self.trainer.world)
+        result = self.last = loop.evaluate(self.trainer, iter(self._held))
+        event = {**self._where("evaluation"), "loss": result.loss, **_by_name(result)}
+        event |= {f"{name}_count": count for name, count in result.counts.items()}
+        event |= health.predictions(self.trainer, self._held[0].micros[0])
+        self._event(event)
+        self._findings(self._health.evaluation(event))
+        better = result.loss < self.state.best
+        if better:
+            self.state = self.state._replace(best=result.loss, best_step=self.state.progress.steps)
+        return better
+
+    def _findings(self, found: list[health.Finding]) -> None:
+        for one in found:
+            self._event({**self._where("warning"), "kind": one.kind, "text": one.text})
+            if one.fatal:
+                raise RunError(f"{one.text}; the checkpoint of step {self._saved_step} in {self.path} is kept")
+
+    def _where(self, event: str) -> dict[str, Any]:
+        progress = self.state.progress
+        return {"event": event, "step": progress.steps, "tokens": progress.tokens,
+                "seconds": round(progress.seconds, 3)}  # fmt: skip
+
+    def _event(self, event: Mapping[str, Any]) -> None:
+        if self._record is not None:
+            self._record.write(event)
+            self._tell(event)
+
+
+def _by_name(result: Result) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, value in result.losses.items():
+        found |= {name: value, f"{name}_accuracy": result.accuracies[name]}
+    return found
