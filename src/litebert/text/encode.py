@@ -17,17 +17,17 @@ import json
 from array import array
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from litebert.errors import UserError
-from litebert.text import spaced
+from litebert.text import chinese, spaced
 from litebert.text import words as splitting
 from litebert.text.tokenizer import Tokenizer
 
-Ids = NDArray[np.uint16] | NDArray[np.uint32]
+Ids = NDArray[np.unsignedinteger[Any]]  # of 16 bits where the vocabulary allows it, else of 32
 _BLOCK = 1 << 22  # characters that are encoded at a time
 _WORDS, _LETTERS = 300_000, 1 << 23  # remembered at most, give or take a block: some 60 MB
 _NEW = -1
@@ -43,20 +43,16 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """Encodes sentences without special pieces; `words` says what begins a word, the pieces themselves or jieba."""
+    """Encodes sentences without special pieces; what begins a word is said by the pieces, or in Chinese by jieba."""
 
     def __init__(self, tokenizer: Tokenizer, words: Literal["pieces", "jieba"] = "pieces") -> None:
         self.tokenizer = tokenizer
         self.rules = splitting.rules(tokenizer, json.loads(tokenizer.text))
         self.type: type[np.uint16] | type[np.uint32] = np.uint16 if tokenizer.size <= 1 << 16 else np.uint32
         self._forget()
-        if words == "jieba":
-            from litebert.text import chinese
-
-            self._cutter = chinese.Cutter()
-        elif words != "pieces":
+        if words not in ("pieces", "jieba"):
             raise UserError(f"words {words!r} is no way to tell words: choose pieces or jieba")
-        self.words = words
+        self._cutter = chinese.Cutter() if words == "jieba" else None
 
     def encode(self, sentences: Sequence[str]) -> Encoded:
         """The ids of every sentence, exactly as the engine would give them one by one."""
@@ -76,15 +72,26 @@ class Encoder:
 
     def _block(self, sentences: Sequence[str]) -> Encoded:
         try:
-            if self.words == "jieba":
-                return self._by_jieba(sentences)
             ids, lengths = self._slowly(sentences) if self.rules is None else self._quickly(sentences, self.rules)
         except UnicodeEncodeError as error:
             raise UserError(f"a sentence is no text, it holds {error.object[error.start]!r}: repair its source") from None
         starts = self.tokenizer.starts[ids]
         firsts = np.cumsum(lengths) - lengths  # [S]
         starts[firsts[lengths > 0]] = True
+        if self._cutter is not None:
+            for sentence, first, length in zip(sentences, firsts.tolist(), lengths.tolist(), strict=True):
+                inside = self._inside(sentence, self._cutter)
+                if inside is not None:
+                    starts[first : first + length] &= ~inside
         return Encoded(ids.astype(self.type, copy=False), lengths, starts)
+
+    def _inside(self, sentence: str, cutter: chinese.Cutter) -> NDArray[np.bool_] | None:
+        """[tokens of a sentence] whether they begin inside a Chinese word; None where no token does."""
+        within = cutter.inside(sentence)
+        if not within.any():
+            return None
+        found = self.tokenizer.engine.encode(sentence, add_special_tokens=False)
+        return within[[begin for begin, _ in found.offsets]]
 
     def _slowly(self, sentences: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         encode, ids = self.tokenizer.engine.encode, array("i")

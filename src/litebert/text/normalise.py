@@ -120,4 +120,4 @@ def _step_in_words(step: dict[str, Any]) -> str:
         pattern = next(iter(step["pattern"].values()))
         known = {**_QUOTES, _RUNS: "collapse spaces", f"{spaces()}+": "collapse white space", marks(): "drop accents"}
         return known.get(pattern, f"{pattern} to {step['content'] or 'nothing'}")
-    return _WORDS.get(step["type"], step["type"])
+    return _WORDS.get(step["type"], str(step["type"]))

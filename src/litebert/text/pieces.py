@@ -34,6 +34,11 @@ def is_spaceless(character: str) -> bool:
     return bool(_SPACELESS.match(character))
 
 
+def has_spaceless(text: str) -> bool:
+    """Whether any character of a text is of such a script."""
+    return not text.isascii() and bool(_SPACELESS.search(text))
+
+
 def _goes_on(text: str) -> bool:
     return not text or (unicodedata.category(text[0])[0] in "LNM" and not is_spaceless(text[0]))
 
