@@ -35,6 +35,7 @@ _KINDS: dict[str, Kind] = {"Unigram": "unigram", "WordPiece": "wordpiece", "BPE"
 _DECIDES = ("normalizer", "pre_tokenizer", "model", "added_tokens")  # the ids of a text; the rest is dress
 _UNUSED = re.compile(r"\[unused\d+\]")  # BERT's spare pieces
 LENGTH = 512
+_WORD = "x"  # any that stays in one piece
 
 
 class Specials(NamedTuple):
@@ -96,8 +97,16 @@ class Tokenizer:
         parts = text.split(placeholder or self.name("mask"))
         ids = self.encode(parts[0].rstrip() if len(parts) > 1 else parts[0])
         for i, part in enumerate(parts[1:], 2):
-            ids += [self.specials.mask, *self.encode(part.rstrip() if i < len(parts) else part)]
+            ids += [self.specials.mask, *self._going_on(part.rstrip() if i < len(parts) else part)]
         return ids
+
+    def _going_on(self, part: str) -> list[int]:
+        """The ids of a text that stands behind a word: the stop of "the [MASK]." is no word of its own."""
+        if part and not part[0].isspace():
+            word, whole = self.encode(_WORD), self.encode(_WORD + part)
+            if whole[: len(word)] == word and self.specials.unk not in word:  # else the two hang together
+                return whole[len(word) :]
+        return self.encode(part)
 
     def decode(self, ids: Iterable[int], specials: bool = True) -> str:
         """The text that ids stand for, with or without the special pieces among them."""
