@@ -35,11 +35,10 @@ def read(
 
 
 def _embedded(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
-    empty = True
-    for number, document in enumerate(pydocs.documents(), 1):
+    empty = not start.record
+    for place, item in pydocs.documents(start.record):
         empty = False
-        if number > start.record:
-            yield [document], Mark(start.source, number)
+        yield [item], Mark(start.source, place)
     if empty:
         raise UserError(f"{source.name}: this Python comes without its documentation and sources: name files instead")
 

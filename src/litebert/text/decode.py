@@ -1,4 +1,4 @@
-"""How do bytes become text, and where may a long text be cut? UTF-8 only; what is not, is refused by name or replaced."""
+"""How do bytes become text, and where may a long text be cut? UTF-8 only; what is not, is refused or replaced."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def unmarked(data: bytes, source: str) -> bytes:
 
 
 def cut(data: bytes | bytearray | memoryview, size: int) -> int:
-    """Where the first part of a longer text ends, after at most `size` bytes: at a line, a sentence, a word, else anywhere."""
+    """Where the first part of a longer text ends, at most `size` bytes on: at a line, sentence or word, or anywhere."""
     head = bytes(data[:size])
     for end in _ENDS:
         place = head.rfind(end, size // 2)

@@ -1,4 +1,4 @@
-"""What does a corpus hand on, and how may it be read? Documents, problems that are counted, and the places between them."""
+"""What does a corpus hand on, and how may it be read? Documents, problems to be counted, and the places between."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     source: str
     place: int  # as in `Document`; 0 = the file as such
     detail: str
-    count: int = 1  # bytes, where the kind is about bytes
+    count: int = 1  # type: ignore[assignment]  # of bytes, where the kind is about bytes; hides tuple.count
 
 
 class Mark(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 # paragraph: every line is one. wrapped: lines follow on, up to a blank one. sentence: every line is one, as it stands.
@@ -64,7 +65,7 @@ def _unbroken(rows: list[str]) -> Iterator[str]:
     if not _NARROWEST <= margin <= _WIDEST:
         yield from (row for block in blocks for row in block)
         return
-    ends = [[_end(row, then, margin) for row, then in zip(block, block[1:], strict=False)] for block in blocks]
+    ends = [[_end(row, then, margin) for row, then in pairwise(block)] for block in blocks]
     full = sum(end.full for each in ends for end in each) / len(widths) * _PRIOR
     within = sum(end.within for each in ends for end in each) / len(widths) * _PRIOR
     for block, of in zip(blocks, ends, strict=True):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NoReturn
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity")
+_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity")
 _IN_SCALAR = re.compile(r"[\w.+-]*")
 # As much of a string as is complete: no half of an escape, and no half of a pair of them that spells one character.
 _CHARACTERS = re.compile(
@@ -22,56 +23,75 @@ _HALF = re.compile(r"\\u([0-9a-fA-F]{4})")
 _PAIR = len(r"\ud83d\ude00")
 _CLOSES = {"{": "}", "[": "]"}
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-_NAMED = 8  # fields that a message names
+_BEGUN = {"{": "an object", "[": "a list", '"': "a text", "t": "true or false", "f": "true or false", "n": "null"}
+_NUMBER = "a number"
+_NAMED, _NAME = 8, 40  # fields that a message names, and characters of each
+_LONGEST = 5000  # characters of a field's name or of a number that are looked at: Python's own bound is 4300 digits
+_DEEPEST = 1000  # brackets within brackets, as Python's own reader has it
 
 
-class Malformed(Exception):
+class RecordError(Exception):
     """What is wrong with a record, to stand behind 'the line'."""
 
 
-def not_object(value: object) -> Malformed:
+def kind_of(value: object) -> str:
+    """What a value of JSON is, in words."""
+    return _KINDS.get(type(value), _NUMBER)
+
+
+def not_object(kind: str) -> RecordError:
     """What is said of a line that holds something else."""
-    return Malformed(f"is {_KINDS.get(type(value), 'a number')}, not an object")
+    return RecordError(f"is {kind}, not an object")
 
 
-def not_text(value: object, field: str) -> Malformed:
+def not_text(kind: str, field: str) -> RecordError:
     """What is said of a field that holds something else."""
-    return Malformed(f"has {_KINDS.get(type(value), 'a number')} in field {field!r}, not a text")
+    return RecordError(f"has {kind} in field {field!r}, not a text")
 
 
-def missing(field: str, names: list[str]) -> Malformed:
+def twice(field: str) -> RecordError:
+    """What is said of a record of which no one knows what is meant."""
+    return RecordError(f"has the field {field!r} twice")
+
+
+def missing(field: str, names: Iterable[str]) -> RecordError:
     """What is said of a record without the field."""
-    shown = ", ".join(repr(name[:40]) for name in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    return Malformed(f"has no field {field!r} (it has {shown or 'none'})")
+    first = [repr(name[:_NAME]) for name in islice(names, _NAMED + 1)]
+    shown = ", ".join(first[:_NAMED]) + (", …" if len(first) > _NAMED else "")
+    return RecordError(f"has no field {field!r} (it has {shown or 'none'})")
 
 
 def text_of(chunks: Iterator[str], field: str) -> Iterator[str]:
-    """The text in a field of one object, piece by piece; `Malformed` where the object turns out not to be one."""
+    """The text in a field of one object, piece by piece; `RecordError` where the object turns out not to be one."""
     line = _Cursor(chunks)
-    if (opening := line.peek()) != "{":
-        raise not_object([] if opening == "[" else "" if opening == '"' else 0)
+    if line.peek() != "{":
+        raise not_object(line.kind())
     line.at += 1
-    names: list[str] = []
+    names: list[str] = []  # the first ones
+    found = False
     while line.peek() != "}" or names:
         line.expect('"')
-        names.append("".join(line.string()))
+        name = line.name()
+        if len(names) <= _NAMED:
+            names.append(name[:_NAME])
         line.expect(":")
-        if names[-1] != field:
+        if name != field:
             line.skip_value()
-        elif names.count(field) > 1:
-            raise Malformed(f"has the field {field!r} twice")
-        elif (opening := line.peek()) == '"':
+        elif found:
+            raise twice(field)
+        elif line.peek() == '"':
             line.at += 1
+            found = True
             yield from line.string()
         else:
-            raise not_text({"{": {}, "[": [], "n": None, "t": True, "f": False}.get(opening, 0), field)
+            raise not_text(line.kind(), field)
         if line.peek() == "}":
             break
         line.expect(",")
     line.expect("}")
     if line.peek():
         line.fail("something stands after the object")
-    if field not in names:
+    if not found:
         raise missing(field, names)
 
 
@@ -108,7 +128,20 @@ class _Cursor:
 
     def fail(self, what: str) -> NoReturn:
         """Say where it went wrong."""
-        raise Malformed(f"is not JSON ({what}, column {self._gone + self.at + 1:,})")
+        raise RecordError(f"is not JSON ({what}, column {self._gone + self.at + 1:,})")
+
+    def kind(self) -> str:
+        """What the value is that begins here."""
+        if (opening := self.peek()) not in _BEGUN:
+            self.skip_value()  # says so if it is none
+        return _BEGUN.get(opening, _NUMBER)
+
+    def name(self) -> str:
+        """What stands up to the closing quotation mark, or as much of it as could be a field's name."""
+        held = ""
+        for piece in self.string():
+            held += piece if len(held) < _LONGEST else ""
+        return held
 
     def string(self) -> Iterator[str]:
         """What stands up to the closing quotation mark, in pieces that hold whole characters."""
@@ -135,6 +168,8 @@ class _Cursor:
             opening = self.peek()
             if opening in _CLOSES:
                 open_.append(_CLOSES[opening])
+                if len(open_) > _DEEPEST:
+                    self.fail("brackets are nested too deeply")
                 self.at += 1
             elif open_ and opening in (open_[-1], ",", ":"):
                 self.at += 1
@@ -150,8 +185,11 @@ class _Cursor:
                 return
 
     def _skip_scalar(self) -> None:
-        while (end := _IN_SCALAR.match(self.buffer, self.at).end()) == len(self.buffer) and self.more():  # type: ignore[union-attr]
-            continue
+        while (end := _IN_SCALAR.match(self.buffer, self.at).end()) == len(self.buffer):  # type: ignore[union-attr]
+            if end - self.at > _LONGEST:
+                self.fail("a number is too long")
+            if not self.more():
+                break
         if not _SCALAR.fullmatch(self.buffer, self.at, end):
             self.fail("a value is missing")
         self.at = end

@@ -32,7 +32,7 @@ class LongLine:
                         yield Document(text, name, place, number)
                         number += 1
                     del held[:size]
-        except long_json.Malformed as fault:
+        except long_json.RecordError as fault:
             self.fault = f"{fault}; {number:,} parts of its text were read before" if number else str(fault)
         if not self.fault and (text := _unless_blank(held)):
             yield Document(text, name, place, number)

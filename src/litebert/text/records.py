@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from litebert.errors import UserError
 from litebert.text import decode
 from litebert.text.items import Document, Mark, Problem, Reading, Unit
-from litebert.text.long_json import Malformed, missing, not_object, not_text
+from litebert.text.long_json import RecordError, kind_of, missing, not_object, not_text, twice
 from litebert.text.long_line import LongLine
 from litebert.text.plain import empty_file
 from litebert.text.sources import Source
 from litebert.text.unpack import BLOCK, Stream, opened
 
 _DECODER = json.JSONDecoder(strict=False)  # a raw tab in a string does no harm
+_PAIRS = json.JSONDecoder(strict=False, object_pairs_hook=list)
 
 
 def documents(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
@@ -67,7 +68,7 @@ def _read(line: bytes, name: str, place: int, reading: Reading) -> list[Document
         return items
     try:
         text = _field(raw, reading.field)
-    except Malformed as fault:
+    except RecordError as fault:
         return [*items, _left_out(str(fault), name, place, reading)]
     if "\\u" in raw:
         text, halves = decode.without_halves(text, name, place, reading)
@@ -87,16 +88,18 @@ def _field(raw: str, field: str) -> str:
     try:
         value = _DECODER.decode(raw)
     except json.JSONDecodeError as error:
-        raise Malformed(f"is not JSON ({error.msg}, column {error.colno:,})") from None
+        raise RecordError(f"is not JSON ({error.msg}, column {error.colno:,})") from None
     except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
-        raise Malformed("is not JSON that can be read (a number too long, or nested too deeply)") from None
+        raise RecordError("is not JSON that can be read (a number too long, or nested too deeply)") from None
     if not isinstance(value, dict):
-        raise not_object(value)
+        raise not_object(kind_of(value))
     if field not in value:
-        raise missing(field, list(value))
+        raise missing(field, value)
     text = value[field]
     if not isinstance(text, str):
-        raise not_text(text, field)
+        raise not_text(kind_of(text), field)
+    if raw.count(f'"{field}"') > 1 and sum(name == field for name, _ in _PAIRS.decode(raw)) > 1:
+        raise twice(field)
     return text
 
 

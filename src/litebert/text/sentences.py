@@ -23,11 +23,13 @@ _WIDE = re.compile(
 _IS_WIDE = re.compile(r"[\u3001-\u9fff\uf900-\ufaff\uff01-\uffef]")
 _WIDE_STOPS = "。！？；｡"
 _GOES_ON = "とっをがはにのもでなや的地"  # after a closing quotation mark: the quotation is a part of the sentence
-_OPENING = re.compile(r"""[\s"'“‘„‚«»‹›(\[{*_¿¡—–―「『（《【-]*""")
+_OPENS = "\"'“‘„‚«»‹›([{*_¿¡—–―「『（《【-"
+_OPENING = re.compile(rf"[ {re.escape(_OPENS)}]*")
 _WORD = re.compile(r"\w+")
 _NUMERAL = re.compile(r"[\W_]*(?:\d|[IVXLC]+\b|[ivxlc]+\b)")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,4}[.-]+)+[^\W\d_]{1,4}")  # U.S, Ph.D, Dipl.-Ing, J.-C
 _ENUMERATOR = re.compile(r"[^\W_]|\d{1,3}|[IVXLC]{1,4}")
+_ASKS = re.compile(r"[!?]")  # whatever the word before it means
 _SHORT = 4  # letters of the longest initial, numeral or enumerator
 
 
@@ -37,8 +39,8 @@ def split(text: str, one_per_line: bool = False, lines: Lines = "auto") -> list[
         lines = "sentence"
     found: list[str] = []
     for row in paragraphs(text, lines):
-        if not row.isprintable() or "  " in row or row[:1] == " " or row[-1:] == " ":  # any blank but " " is unprintable
-            row = " ".join(row.split())
+        if not row.isprintable() or "  " in row or row[:1] == " " or row[-1:] == " ":
+            row = " ".join(row.split())  # any blank but " " is unprintable
         if lines != "sentence":
             _cut(row, found)
         elif row:
@@ -71,10 +73,10 @@ def _ends(row: str, begin: int, stop: int, end: int) -> bool:
         first = row[next_ : next_ + 1]
     if not first or first.islower():
         return False
-    if row[stop] != ".":
+    if row[stop] != "." or (end - stop > 2 and _ASKS.search(row, stop, end)):
         return True
     token = row[max(begin, row.rfind(" ", begin, stop) + 1) : stop]
-    word = token if token.isalnum() else token[_OPENING.match(token).end() :]  # type: ignore[union-attr]
+    word = token if token.isalnum() else token.lstrip(_OPENS)
     meaning = MEANING.get(word)
     if meaning is None:
         return _ends_after(word, row, begin, stop, next_)

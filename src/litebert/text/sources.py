@@ -1,4 +1,4 @@
-"""Which files are meant? Folders, patterns and names of files become a list of sources, in one order on every machine."""
+"""Which files are meant? Folders, patterns and names become a list of sources, in one order on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from litebert.config import unknown_name
 from litebert.errors import UserError
 
 Form = Literal["text", "records", "table", "pydocs", "unknown"]
@@ -25,7 +24,7 @@ _PATTERN = re.compile(r"[*?[]")
 class Source(NamedTuple):
     """A file to be read."""
 
-    name: str  # as it is named in every document and message
+    name: str  # as it is named in every document and message; text, though a path may be any bytes
     path: Path
     form: Form
     packing: Packing
@@ -42,7 +41,7 @@ def sources(paths: Iterable[str | Path]) -> list[Source]:
     found: dict[str, Source] = {}
     for path in paths:
         for source in _below(os.fspath(path)):
-            known = source.name if source.form == PYDOCS else os.path.realpath(source.path)
+            known = PYDOCS if source.form == PYDOCS else os.path.realpath(source.path)
             found.setdefault(known, source)
     if not found:
         raise UserError(f"no corpus was named: give folders, files ({', '.join(SUFFIXES)}) or the word {PYDOCS}")
@@ -60,13 +59,15 @@ def _below(name: str) -> list[Source]:
         elif _PATTERN.search(name):
             matches = sorted(glob.glob(name, recursive=True))
             found = [each for match in matches for each in _matched(match)]
+            if not matches:
+                raise UserError(f"{_shown(name)} matches no file: check the folder that it begins with")
         else:
             os.stat(name)  # says which: it is not there, or we may not look
-            raise UserError(f"{name} is neither a file nor a folder: name one that is")
+            raise UserError(f"{_shown(name)} is neither a file nor a folder: name one that is")
     except OSError as error:
-        raise unreadable(name, error) from None
+        raise unreadable(_shown(error.filename or name), error) from None
     if all(source.form == "unknown" for source in found):
-        raise UserError(f"{name} holds no file to read: give one with a suffix of {', '.join(SUFFIXES)}")
+        raise UserError(f"{_shown(name)} holds no file to read: give one with a suffix of {', '.join(SUFFIXES)}")
     return found
 
 
@@ -95,23 +96,25 @@ def _within(folder: str, above: set[str]) -> Iterator[Source]:
 def _named(name: str) -> Source:
     source = _source(name)
     if not source.path.is_file():
-        raise UserError(f"{name} is not a regular file: copy what it holds into one")
+        raise UserError(f"{source.name} is not a regular file: copy what it holds into one")
     if source.form == "unknown":
-        suffix = "".join(source.path.suffixes[-2:])
-        raise UserError(f"{name}: {unknown_name('suffix', suffix, SUFFIXES)}")
+        raise UserError(f"{source.name} has a suffix that is not read: choose one of {', '.join(SUFFIXES)}")
     return source
 
 
 def _source(name: str) -> Source:
     path = Path(name)
-    stem, packing = name.lower(), "none"
-    for suffix, its in _PACKINGS.items():
-        if stem.endswith(suffix):
-            stem, packing = stem.removesuffix(suffix), its
-    form = _FORMS.get(os.path.splitext(stem)[1], "unknown")
+    stem, last = os.path.splitext(name.lower())
+    packing = _PACKINGS.get(last, "none")
+    suffix = last if packing == "none" else os.path.splitext(stem)[1]
+    form = _FORMS.get(suffix, "unknown")
     if (form == "table" and packing != "none") or not path.is_file():
         form = "unknown"
-    return Source(name, path, form, packing, path.stat().st_size if path.is_file() else 0)
+    return Source(_shown(name), path, form, packing, path.stat().st_size if path.is_file() else 0)
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def unreadable(name: str, error: OSError) -> UserError:

@@ -1,8 +1,9 @@
-"""How does a column of a parquet file become documents? In batches of rows, each as large as a few megabytes of text."""
+"""How does a column of a parquet file become documents? In batches of rows, each of a few megabytes of text."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,17 +35,18 @@ def documents(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
             if value is None:
                 yield [_null(name, row, reading)], Mark(file, row)
                 continue
-            number = 0
+            number, left = 0, len(value)
             for cuts, data in enumerate(_parts(value), 1):
+                left -= len(data)
                 text, problems = decode.decoded(data, name, row, reading, lines=False)
                 items: list[Document | Problem] = [*problems]
                 if text and not text.isspace():
                     items.append(Document(text, name, row, number))
                     number += 1
-                elif len(data) == len(value):
+                elif not left and not number:
                     items.append(empty_document(name, row))
                 if items and cuts > done:
-                    yield items, Mark(file, row) if len(data) == len(value) else Mark(file, row - 1, 0, cuts)
+                    yield items, Mark(file, row - 1, 0, cuts) if left else Mark(file, row)
             done = 0
 
 
@@ -52,13 +54,14 @@ def documents(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
 def _opened(source: Source) -> Iterator[pq.ParquetFile]:
     with contextlib.ExitStack() as stack:
         try:
-            file = stack.enter_context(pa.OSFile(str(source.path)))
-            # a buffer makes a column be read page by page, not whole
-            table = stack.enter_context(pq.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK))
-        except pa.ArrowInvalid as error:
-            raise UserError(f"{source.name} is no parquet file, or cut off ({error}): copy it again") from None
+            file = stack.enter_context(pa.OSFile(os.fsencode(source.path)))
         except OSError as error:
             raise unreadable(source.name, error) from None
+        try:  # a buffer makes a column be read page by page, not whole
+            table = pq.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK, page_checksum_verification=True)
+            stack.enter_context(table)
+        except (OSError, pa.ArrowException) as error:
+            raise UserError(f"{source.name} is no parquet file, or cut off ({error}): copy it again") from None
         yield table
 
 

@@ -1,4 +1,4 @@
-"""How do the bytes of a file come out, packed or not? One stream that knows how far it came, and says so when it breaks."""
+"""How do the bytes of a file come out, packed or not? One stream, which knows how far it came when it breaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from litebert.errors import UserError
-from litebert.text.sources import Packing, Source, unreadable
+from litebert.text.sources import Source, unreadable
 
 BLOCK = 1 << 20
 
@@ -31,7 +31,7 @@ class Stream:
         except (OSError, pa.ArrowException) as error:
             name, packing = self.source.name, self.source.packing
             if packing == "none":
-                raise unreadable(f"{name} (from byte {self.at:,} on)", error) from None  # type: ignore[arg-type]
+                raise unreadable(f"{name} (from byte {self.at:,} on)", error) from None
             raise UserError(
                 f"{name} is cut off or damaged: its {packing} stream breaks after {self.at:,} bytes of text ({error}): "
                 "copy it again, or unpack what can be saved"
@@ -55,14 +55,19 @@ def opened(source: Source, at: int = 0) -> Iterator[Stream]:
             raise unreadable(source.name, error) from None
         if source.packing == "none":
             raw.seek(at)
-            stream = Stream(source, raw)  # type: ignore[arg-type]
+            stream = Stream(source, raw)
             stream.at = at
         else:
-            stream = Stream(source, stack.enter_context(_unpacked(raw, source.packing)))
+            stream = Stream(source, stack.enter_context(_unpacked(raw, source)))
             stream.skip(at)
         yield stream
 
 
-def _unpacked(raw: object, packing: Packing) -> pa.CompressedInputStream:
+def _unpacked(raw: object, source: Source) -> pa.CompressedInputStream:
+    if not pa.Codec.is_available(source.packing):
+        raise UserError(
+            f"{source.name} is packed by {source.packing}, which this build of pyarrow cannot unpack: "
+            "install pyarrow from PyPI, or unpack the file"
+        )
     # several members or frames one after another are one text, as gzip and zstd themselves have it
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), packing)
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), source.packing)
