@@ -55,12 +55,13 @@ class _Tied(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient, features, words = ctx.saved_tensors  # [R, V], [R, E], [V, E]
-        scale = upstream[0]
-        ones = gradient.new_ones(1, len(gradient))
+        scale = upstream[0]  # in float32, as a rounded one would shrink every gradient alike
         table_kind, bias_kind = ctx.kinds
+        columns = (features.float() * scale).to(features.dtype)  # [R, E] is small, [V, E] is not
+        ones = gradient.new_ones(1, len(features))
         return (
-            (gradient @ words) * scale.to(words.dtype),
-            (gradient.t() @ features).to(table_kind) * scale,
+            ((gradient @ words).float() * scale).to(features.dtype),
+            (gradient.t() @ columns).to(table_kind),
             (ones @ gradient)[0].to(bias_kind) * scale,
             None,
             None,
