@@ -60,6 +60,8 @@ def test_a_wrong_setting_is_refused_with_the_fix(name: str) -> None:
     (lambda: litebert.presets.preset("albert-bas"), "unknown preset 'albert-bas': did you mean 'albert-base'?"),
     (lambda: litebert.load("albert-tiny", heads=["mml"]), "unknown head 'mml': did you mean 'mlm'?"),
     (lambda: litebert.load("albert-tiny", heads="mlm"), "heads 'mlm' is one word: write a list"),
+    (lambda: litebert.load("albert-tiny", heads=4), "heads 4 is no list of what a model says: write heads=['mlm'], "
+                                                    "and attention heads in the config, preset("),
     (lambda: litebert.load("albert-tiny", hiden=3), "unknown field 'hiden': did you mean 'hidden'?"),
 ], ids=lambda v: v if isinstance(v, str) else "")  # fmt: skip
 def test_the_library_says_the_same(make: Any, message: str) -> None:
@@ -77,6 +79,12 @@ def test_an_unknown_preset_is_told_the_nearest(call: list[str], tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     assert "'albert-bsae': did you mean 'albert-base'?" in refused(*call)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_like_no_preset_is_told_where_they_are_listed(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "unknown preset or folder 'quux': `litebert presets` lists the presets (or name a folder that exists)"
+    assert refused("describe", "quux") == refused("convert", "quux", "out") == line
 
 
 PLACES = {

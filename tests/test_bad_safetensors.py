@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,3 +179,15 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
         tensors.write_file(path, {"a": torch.ones(2)})
     assert torch.equal(tensors.read_file(path)["a"], torch.zeros(2))
     assert [each.name for each in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("mask, mode", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)], ids=oct)
+def test_who_may_read_a_file_is_the_user_s_choice(mask: int, mode: int, tmp_path: Path) -> None:
+    """safetensors writes for the user alone: a folder made by one user could not be served by another."""
+    before = os.umask(mask)
+    try:
+        litebert.save(build(TINY), tmp_path / "model")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "model").iterdir()}
+    assert modes == dict.fromkeys(("config.json", "litebert.json", "model.safetensors"), mode)

@@ -27,6 +27,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no layers": ({"layers": 0}, "layers 0 is too small: choose 1 or more"),
     "no words": ({"vocab": 0}, "vocab 0 is too small: choose 1 or more"),
     "a negative memory": ({"memory": -1}, "memory -1 is negative: choose 0 or more"),
+    "a table beyond any disk": ({"vocab": 10**20}, "vocab 100000000000000000000 is more than a table could hold: "
+                                                   "choose at most 16777216"),
+    "a loop without end": ({"layers": 5000, "inner": 3}, "layers 5000 × inner 3 are 15000 blocks: "
+                                                         "choose at most 10000"),
+    "an epsilon that JSON has no word for": ({"layer_norm_eps": float("inf")}, "layer_norm_eps inf is not finite: "
+                                                                               "choose for example 1e-12"),
+    "a deviation that is no number": ({"init_std": float("nan")}, "init_std nan is not positive"),
+    "a memory of nothing": ({"memory": 4}, "memory 4 has no effect with positions 'absolute': "
+                                           "set positions=relative or memory=0"),
+    "a part of a memory of nothing": ({"reuse": 4}, "reuse 4 has no effect with positions 'absolute'"),
+    "two answers of one head": ({"objectives": ("mlm", "sop", "nsp")}, "objectives 'sop' and 'nsp' are two answers of "
+                                                                       "one head: choose one of them"),
     "nothing left of a vector": ({"dropout": 1.0}, "dropout 1.0 is not a probability below 1: choose 0.0 to 0.99"),
     "a negative rate": ({"order_dropout": -0.1}, "order_dropout -0.1 is not a probability below 1"),
     "a rate that is no number": ({"dropout": float("nan")}, "dropout nan is not a probability below 1"),

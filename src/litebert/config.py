@@ -8,8 +8,10 @@ papers, the original code and the ports differ.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -22,6 +24,10 @@ Visibility = Literal["bidirectional", "left-to-right", "permutation", "mixture"]
 Objective = Literal["mlm", "sop", "nsp", "plm", "rtd"]
 Pooler = Literal["cls", "mean", "max", "first-last", "none"]
 HeadKind = Literal["mlm", "order", "plm", "rtd", "classify", "tag", "span", "span-answerable", "choice"]
+
+_MOST_ROWS, _MOST_BLOCKS = 2**24, 10_000  # what is beyond could be neither a tensor nor a loop
+_SIZES = ("vocab", "embedding", "hidden", "layers", "heads", "ffn", "groups", "inner")
+_COUNTS = ("max_positions", "position_offset", "segments", "clamp", "memory", "reuse")
 
 
 class ConfigError(UserError):
@@ -177,11 +183,11 @@ def override(config: Config, assignments: Iterable[str]) -> Config:
     return config.but(**changes)
 
 
-def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """The one line for a name nobody knows, with the nearest one that exists."""
+def unknown_name(what: str, name: str, known: Iterable[str], instead: str = "") -> str:
+    """The one line for a name nobody knows, with the nearest one that exists, or `instead` of a list of them all."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    fix = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}"
+    fix = f"did you mean {near[0]!r}?" if near else instead or f"choose one of {', '.join(names)}"
     return f"unknown {what} {name!r}: {fix}"
 
 
@@ -208,7 +214,7 @@ def _parse(name: str, text: str) -> Any:
         return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(lowered, text)
     if "tuple" in kind:
         return tuple(part for part in text.split(",") if part)
-    if "Optional" in kind and lowered in ("none", "null", ""):
+    if NoneType in get_args(Config.model_fields[name].annotation) and lowered in ("none", "null", ""):
         return None
     number = float if "float" in kind else int if "int" in kind and "Literal" not in kind else None
     if number is None:
@@ -245,6 +251,9 @@ def _position_problems(c: Config) -> Iterable[str]:
         yield "max_positions 0 with absolute positions: a table needs rows, choose 512 or use relative or rotary"
     if c.positions != "relative" and c.clamp:
         yield f"clamp {c.clamp} has no effect with positions '{c.positions}': set positions=relative or clamp=0"
+    if c.positions == "absolute" and (c.memory or c.reuse):
+        name = "memory" if c.memory else "reuse"
+        yield f"{name} {getattr(c, name)} has no effect with positions 'absolute': set positions=relative or {name}=0"
     if c.positions != "absolute" and c.position_offset:
         yield f"position_offset {c.position_offset} has no effect with positions '{c.positions}': set it to 0"
 
@@ -252,6 +261,8 @@ def _position_problems(c: Config) -> Iterable[str]:
 def _objective_problems(c: Config) -> Iterable[str]:
     if "plm" in c.objectives and c.positions == "absolute":
         yield "objective 'plm' needs places that a query stream without content can use: set positions=relative"
+    if "sop" in c.objectives and "nsp" in c.objectives:
+        yield "objectives 'sop' and 'nsp' are two answers of one head: choose one of them"
     if c.visibility == "permutation" and "plm" not in c.objectives:
         yield "visibility 'permutation' is only for objective 'plm': set objectives=plm or visibility=bidirectional"
     if any(o in c.objectives for o in ("sop", "nsp")) and c.pooler == "none":
@@ -259,19 +270,25 @@ def _objective_problems(c: Config) -> Iterable[str]:
 
 
 def _size_problems(c: Config) -> Iterable[str]:
-    for name in ("vocab", "embedding", "hidden", "layers", "heads", "ffn", "groups", "inner"):
+    for name in _SIZES:
         if getattr(c, name) < 1:
             yield f"{name} {getattr(c, name)} is too small: choose 1 or more"
-    for name in ("max_positions", "position_offset", "segments", "clamp", "memory", "reuse"):
+    for name in _COUNTS:
         if getattr(c, name) < 0:
             yield f"{name} {getattr(c, name)} is negative: choose 0 or more"
+    for name in (*_SIZES, *_COUNTS):
+        if getattr(c, name) > _MOST_ROWS:
+            yield f"{name} {getattr(c, name)} is more than a table could hold: choose at most {_MOST_ROWS}"
+    if c.depth > _MOST_BLOCKS:
+        yield f"layers {c.layers} × inner {c.inner} are {c.depth} blocks: choose at most {_MOST_BLOCKS}"
     for name in ("dropout", "attention_dropout", "classifier_dropout", "order_dropout", "activation_dropout",
                  "output_dropout"):  # fmt: skip
         if not 0.0 <= getattr(c, name) < 1.0:
             yield f"{name} {getattr(c, name)} is not a probability below 1: choose 0.0 to 0.99"
     for name in ("layer_norm_eps", "init_std"):
-        if not getattr(c, name) > 0.0:
-            yield f"{name} {getattr(c, name)} is not positive: choose for example {Config.model_fields[name].default}"
+        if not 0.0 < getattr(c, name) < math.inf:
+            wrong = "finite" if getattr(c, name) == math.inf else "positive"
+            yield f"{name} {getattr(c, name)} is not {wrong}: choose for example {Config.model_fields[name].default}"
 
 
 def _either(choices: list[int]) -> str:

@@ -8,4 +8,4 @@ class UserError(ValueError):
 
 
 class RunError(RuntimeError):
-    """A run that failed through nobody's call: the command line prints what happened and what to do, and exits with 1."""
+    """A run that failed by itself; the command line says what happened and the way out, and exits with 1."""

@@ -45,6 +45,9 @@ def heads(config: Config, wanted: Iterable[str] | Mapping[str, int | Head]) -> d
     """Specs from names (`["mlm", "order"]`), counts of labels (`{"classify": 3}`) or ready specs."""
     if isinstance(wanted, str):
         raise ConfigError(f"heads {wanted!r} is one word: write a list, as in heads=[{wanted!r}]")
+    if not hasattr(wanted, "__iter__"):
+        fix = "write heads=['mlm'], and attention heads in the config, preset(\"bert-base\").but(heads=4)"
+        raise ConfigError(f"heads {wanted!r} is no list of what a model says: {fix}")
     if not isinstance(wanted, Mapping):
         return {name: head(config, name) for name in wanted}
     return {name: spec if isinstance(spec, Head) else head(config, name, labels=spec) for name, spec in wanted.items()}

@@ -94,7 +94,7 @@ def names() -> list[str]:
 def diff(name: str) -> tuple[str, dict[str, Any]]:
     """A preset's parent ('' for the root) and the values in which it differs from it."""
     if name not in _DIFFS:
-        raise ConfigError(unknown_name("preset", name, _DIFFS))
+        raise ConfigError(unknown_name("preset", name, _DIFFS, "`litebert presets` lists them"))
     return _DIFFS[name]
 
 

@@ -8,8 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from cli.running import litebert
+from litebert import family, presets
+from litebert.config import Config
+from litebert.interop import folder, hf_config, hf_keys
+from litebert.model.model import Model, build
 
 # preset, changes -> with pooler, without, all of pre-training's, masked LM's alone (None = not published)
 Row = tuple[str, str, int | None, int | None, int | None, int | None]
@@ -62,6 +67,17 @@ MODELS: list[Row] = [
     ("albert-base", "vocab=100 embedding=8 hidden=16 heads=4 ffn=32 layers=3 groups=3", 12_016, None, None, None),
 ]
 
+# preset -> a model with one head of two labels alone: masked LM and spans need no pooler
+HEADED = {
+    "albert-base": {"mlm": 11_221_680, "classify": 11_685_122, "span": 11_094_530, "choice": 11_684_353},
+    "albert-large": {"mlm": 16_795_824, "classify": 17_686_018, "span": 16_636_418, "choice": 17_684_993},
+    "albert-xlarge": {"mlm": 54_821_040, "classify": 58_728_962, "span": 54_532_610, "choice": 58_726_913},
+    "albert-xxlarge": {"mlm": 206_368_944, "classify": 222_603_778, "span": 205_822_466, "choice": 222_599_681},
+    "bert-base": {"mlm": 109_514_298}, "bert-large": {"mlm": 335_174_458}, "roberta-base": {"mlm": 124_697_433},
+    "roberta-large": {"mlm": 355_412_057}, "xlnet-base": {"plm": 116_750_336}, "xlnet-large": {"plm": 360_300_800},
+    "electra-small": {"rtd": 13_549_057}, "electra-base": {"rtd": 109_483_009}, "electra-large": {"rtd": 335_142_913},
+}  # fmt: skip
+
 # embedding width -> (without, with pooler) by what is shared (the ALBERT paper's table 3, exact)
 ABLATION = {
     64: {"none": (87_057_408, 87_648_000), "all": (9_090_816, 9_681_408), "attention": (61_054_464, 61_645_056),
@@ -73,6 +89,10 @@ ABLATION = {
     768: {"none": (108_490_752, 109_081_344), "all": (30_524_160, 31_114_752), "attention": (82_487_808, 83_078_400),
           "ffn": (56_527_104, 57_117_696)},
 }  # fmt: skip
+
+
+def meta(config: Config) -> Model:
+    return build(config, device="meta")
 
 
 def described(name: str, changes: str = "") -> dict[str, Any]:
@@ -93,6 +113,33 @@ def test_parameters_are_those_of_the_release(
     }  # fmt: skip
     wanted = dict(zip(found, (total, bare, pretraining, masked), strict=True))
     assert {key: found[key] for key, number in wanted.items() if number} == {k: v for k, v in wanted.items() if v}
+
+
+@pytest.mark.parametrize("name", HEADED)
+def test_a_model_with_one_head_holds_what_its_class_holds(name: str) -> None:
+    counts = described(name)["parameters"]["with_head"]
+    assert {head: counts[head] for head in HEADED[name]} == HEADED[name]
+
+
+@pytest.mark.parametrize("name", ["albert-tiny", "bert-mini", "roberta-base", "electra-small", "xlnet-base"])
+def test_a_model_with_one_head_holds_what_transformers_builds(name: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    config = presets.preset(name)
+    kind = family.family(config)
+    theirs = getattr(transformers, f"{hf_keys.TITLE[kind]}Config")(
+        **hf_config.write(folder.leaving(meta(config)).config)
+    )
+    counts = described(name)["parameters"]["with_head"]
+    compared = []
+    for suffix, heads in hf_keys.CLASSES[kind].items():
+        if len(heads) == 1 and heads[0] in counts:
+            with torch.device("meta"):
+                built = getattr(transformers, hf_keys.TITLE[kind] + suffix)(theirs)
+            # XLNet's classes keep the query stream's first vector where there is no query stream
+            idle = config.hidden * (kind == "xlnet" and heads != ("plm",))
+            assert counts[heads[0]] == sum(p.numel() for p in built.parameters()) - idle, suffix
+            compared.append(heads[0])
+    assert len(set(compared)) >= 5
 
 
 @pytest.mark.parametrize("sharing", ["none", "all", "attention", "ffn"])

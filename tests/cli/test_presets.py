@@ -37,6 +37,6 @@ def test_the_table_has_a_line_for_every_preset() -> None:
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in done.out.splitlines() if line.strip()}
     assert set(presets.names()) <= set(rows)
     diff = "vocab=30000 embedding=128 sharing=all objectives=mlm,sop dropout=0.0 attention_dropout=0.0"
-    assert rows["albert-base"] == f"11,683,584 bert-base {diff}"
-    assert rows["albert-base-v2"] == "11,683,584 albert-base the same, by its other name"
-    assert rows["bert-base"].startswith("109,482,240 – vocab=30522")
+    assert rows["albert-base"] == f"11,683,584 bert-base, but {diff}"
+    assert rows["albert-base-v2"] == "11,683,584 albert-base, by its other name"
+    assert rows["bert-base"].startswith("109,482,240 vocab=30522")

@@ -113,6 +113,16 @@ def test_a_value_over_the_tokens_alone_lets_all_see_the_memory() -> None:
     assert torch.equal(short, long)
 
 
+@pytest.mark.parametrize("pooler", ["mean", "max", "first-last"])
+def test_a_mask_may_cover_the_memory_and_the_pooler_reads_the_tokens(pooler: str) -> None:
+    model, ids = make(ROTARY.but(pooler=pooler)), tokens(2, 4)
+    memory = model(tokens(2, 3, seed=1), remember=True).memory
+    mask = torch.tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
+    found, plain = model(ids, torch.cat([torch.ones(2, 3), mask], 1), memory=memory), model(ids, mask, memory=memory)
+    assert torch.equal(found.last, plain.last)
+    assert torch.equal(found.pooled, plain.pooled)
+
+
 def test_the_memory_counts_as_segment_zero() -> None:
     model, ids = make(RELATIVE), tokens(1, 4)
     memory = model(tokens(1, 3, seed=1), remember=True).memory

@@ -35,6 +35,27 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "positions for distances": (lambda: make(RELATIVE)(IDS, positions=torch.arange(4)[None]), OWN_PLACES),
     "positions beside a memory": (lambda: make(ROTARY)(IDS, positions=torch.arange(4)[None],
                                                        memory=[torch.zeros(1, 2, 16)] * 3), OWN_PLACES),
+    "one text alone": (lambda: make(SMALL)(IDS[0]),
+                       "ids [4] of torch.int64 are no texts: give whole numbers [batch, tokens]"),
+    "words as fractions": (lambda: make(SMALL)(IDS.float()), "ids [1, 4] of torch.float32 are no texts"),
+    "no token": (lambda: make(SMALL)(IDS[:, :0]), "ids [1, 0] of torch.int64 are no texts"),
+    "a mask of another length": (lambda: make(SMALL)(IDS, torch.ones(1, 5)), "mask [1, 5] does not go with ids [1, 4]: "
+                                                                             "give [batch, tokens] or "),
+    "a mask of other texts": (lambda: make(SMALL)(IDS, torch.ones(2, 4)), "mask [2, 4] does not go with ids [1, 4]"),
+    "a mask of one text alone": (lambda: make(SMALL)(IDS, torch.ones(4)), "mask [4] does not go with ids [1, 4]"),
+    "a mask of four axes": (lambda: make(SMALL)(IDS, torch.ones(1, 1, 4, 4)), "mask [1, 1, 4, 4] does not go with"),
+    "segments of another length": (lambda: make(SMALL)(IDS, segments=IDS[:, :3] * 0),
+                                   "segments [1, 3] does not go with ids [1, 4]: give [batch, tokens]"),
+    "segments for a model without": (lambda: make(SMALL.but(segments=0))(IDS, segments=IDS * 0),
+                                     "segments for a model that has none (segments 0): leave them out"),
+    "a place for every axis": (lambda: make(ROTARY)(IDS, positions=torch.ones(1, 4, 4)),
+                               "positions [1, 4, 4] does not go with ids [1, 4]: give [tokens] or [batch, tokens]"),
+    "a place beyond the table": (lambda: make(SMALL)(IDS, positions=torch.arange(21, 25)),
+                                 "position 24 is outside max_positions 24: choose 0 to 23"),
+    "a value of two axes": (lambda: make(SMALL)(IDS, visible=torch.ones(4, 4).bool()),
+                            "visible [4, 4] does not go with ids [1, 4]: give [batch, 1, tokens, tokens]"),
+    "a value that is no truth": (lambda: make(SMALL)(IDS, visible=torch.ones(1, 1, 4, 4)),
+                                 "visible is of torch.float32: give torch.bool, true where a query may look"),
     "more frozen blocks than there are": (lambda: make(SMALL)(IDS, frozen=4),
                                           "frozen 4 is not a number of blocks: choose 0 to 3"),
     "a negative number of frozen blocks": (lambda: make(SMALL)(IDS, frozen=-1),
@@ -75,6 +96,19 @@ def test_the_longest_text_the_highest_id_and_the_last_segment_pass() -> None:
     model = make(SMALL)
     ids, segments = torch.full((1, 24), 59), torch.ones(1, 24, dtype=torch.long)
     assert model(ids, segments=segments, frozen=3).last.isfinite().all()
+
+
+def test_one_row_may_stand_for_every_text_and_every_query() -> None:
+    model, ids = make(SMALL), tokens(3, 4)
+    mask, segments = torch.tensor([[1, 1, 1, 0]]), torch.tensor([[0, 0, 1, 1]])
+    plain = model(ids, mask.expand(3, -1), segments.expand(3, -1), positions=torch.arange(4).expand(3, -1)).last
+    assert torch.equal(model(ids, mask, segments, positions=torch.arange(4)).last, plain)
+    assert torch.equal(model(ids, mask[:, None], segments).last, plain)
+    assert torch.equal(model(ids, segments=segments, visible=mask.bool()[:, None, None]).last, plain)
+
+
+def test_no_text_at_all_is_an_empty_answer() -> None:
+    assert make(SMALL)(IDS[:0]).last.shape == (0, 4, 16)
 
 
 def test_relative_models_take_any_segment_and_any_length() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -47,14 +48,28 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[str]], title: str = ""
     return made
 
 
+def explained(app: typer.Typer) -> typer.Typer:
+    """The app with every verb's help in whole paragraphs, which then wrap as the terminal is wide.
+
+    Typer would keep the line breaks of the source. A paragraph with an indented line is a list, and stays.
+    """
+    for verb in app.registered_commands:
+        paragraphs = (inspect.getdoc(verb.callback) or "").split("\n\n")
+        verb.help = verb.help or "\n\n".join(p if "\n " in p else p.replace("\n", " ") for p in paragraphs)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            explained(group.typer_instance)
+    return app
+
+
 def number(value: float) -> str:
     """A count for a person: 11,683,584."""
-    return f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}"
 
 
 def short(value: float, unit: str = "") -> str:
     """A size for a person: 11.7 M, 48.3 G."""
-    for scale, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for scale, letter in ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= scale:
             return f"{value / scale:.3g} {letter}{unit}"
     return f"{value:.3g} {unit}".rstrip()

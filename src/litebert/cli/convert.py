@@ -82,14 +82,14 @@ def _check(source: str, target: Path, part: str, form: str) -> dict[str, Any]:
 
 def _show(report: dict[str, Any]) -> None:
     theirs = report["transformers"]
-    rows = [
-        (what, f"{gap:.3g}", f"{theirs[what]:.3g}" if theirs and what in theirs else "")
-        for what, gap in report["source"].items()
-    ]
-    columns = ("max |Δ|", "source → result", "result → transformers")
+    columns = ("max |Δ|", "source → result", "result → transformers")[: 2 if theirs is None else 3]
+    rows = []
+    for what, gap in report["source"].items():
+        beside = [] if theirs is None else [f"{theirs[what]:.3g}" if what in theirs else "–"]
+        rows.append((what, f"{gap:.3g}", *beside))
     console.say(console.table(columns, rows, right=columns[1:]))
     if theirs is None and report["form"] == "hf":
-        console.say("  transformers is not installed, so its column is empty: pip install 'litebert[peers]'")
+        console.say("  transformers is not installed, so it was not asked: pip install 'litebert[peers]'")
 
 
 def _one_of(option: str, value: str, choices: tuple[str, ...]) -> None:

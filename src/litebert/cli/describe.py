@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from litebert.config import Config, Head
 
 LENGTHS = (128, 512)
-_SHAPE = ("vocab", "embedding", "hidden", "layers", "heads", "ffn", "activation", "positions", "max_positions",
-          "segments", "norm", "visibility", "objectives", "pooler")  # fmt: skip
+_SIZES = ("vocab", "embedding", "hidden", "layers", "heads", "ffn")
+_PLACES = ("positions", "max_positions", "segments", "visibility")
+_CHOICES = ("activation", "norm", "objectives", "pooler")
 
 
 def describe(
-    name: Annotated[str, typer.Argument(help="A preset (see `litebert presets`) or the folder of a model.")],
+    name: Annotated[str, typer.Argument(help="A preset (`litebert presets`), a model's folder, or a checkpoint.")],
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field first: --set layers=6 (again for more).")
     ] = None,
@@ -29,7 +30,8 @@ def describe(
     """Show a model's parts, what is shared, its parameters, multiply-adds and memory, all in closed form.
 
     [bold]total[/] counts as the papers do: the encoder with its pooler, a mapping only where embedding and hidden
-    width differ. [bold]pre-training[/] is what transformers' pre-training class of the family holds.
+    width differ. [bold]To pre-train[/] is what transformers' pre-training class of the family holds; with --json,
+    [bold]with_head[/] tells the same for every head alone.
     """
     config, heads = look(name, changes or [])
     facts = account(name, config, heads, batch)
@@ -68,6 +70,7 @@ def account(name: str, config: Config, heads: Mapping[str, Head], batch: int = 3
             "total": cost.total(config),
             "without_pooler": cost.without_pooler(config),
             "pretraining": cost.pretraining(config),
+            "with_head": {kind: cost.wearing(config, {kind: head}) for kind, head in _single(config).items()},
             "components": cost.parameters(config, wanted),
             "applied": cost.applied(config),
         },
@@ -84,6 +87,14 @@ def account(name: str, config: Config, heads: Mapping[str, Head], batch: int = 3
         "heads": {kind: head.model_dump(mode="json") for kind, head in heads.items()},
         "config": config.model_dump(mode="json"),
     }
+
+
+def _single(config: Config) -> dict[str, Head]:
+    """The heads that a model of this kind may wear alone: its objectives', and those of the tasks, with two labels."""
+    from litebert import family
+
+    kinds = [*family.pretraining_heads(config), "mlm", "classify", "tag", "span", "choice"]
+    return family.heads(config, list(dict.fromkeys(kinds)))
 
 
 def _lengths(config: Config) -> list[int]:
@@ -103,7 +114,8 @@ def _show(config: Config, heads: Mapping[str, Head], facts: Mapping[str, Any], b
 
     console.say(f"[bold]{console.literal(facts['name'])}[/], of the family of {facts['family']}")
     values = config.model_dump()
-    console.say("  " + "  ".join(f"{k} {_plain(values[k])}" for k in _SHAPE))
+    for fields in (_SIZES, _PLACES, _CHOICES):
+        console.say("  " + "  ".join(f"{k} {_plain(values[k])}" for k in fields))
     shared = facts["sharing"]
     console.say(f"  sharing {config.sharing}: attention {runs(shared['attention'])}  ffn {runs(shared['ffn'])}")
     if heads:

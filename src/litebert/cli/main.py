@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from litebert import __version__
-from litebert.cli import bench, convert, demo, describe, presets
-from litebert.errors import UserError
+from litebert.cli import bench, console, convert, data, demo, describe, presets
+from litebert.errors import RunError, UserError
 
 app = typer.Typer(
     name="litebert",
@@ -27,7 +27,9 @@ app.command("presets")(presets.presets)
 app.command("describe")(describe.describe)
 app.command("convert")(convert.convert)
 app.command("demo")(demo.demo)
+app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
+console.explained(app)
 
 
 def _version(wanted: bool) -> None:
@@ -46,7 +48,7 @@ def _main(
 
 
 def run() -> None:
-    """The console script: a mistake is one line on standard error and exit code 2, a failing disk is exit code 1."""
+    """The console script: a mistake is one line on standard error and exit code 2, a failed run or disk exit code 1."""
     import warnings
 
     warnings.showwarning = lambda message, *_, **__: typer.echo(f"litebert: {message}", err=True)
@@ -55,7 +57,7 @@ def run() -> None:
     except UserError as error:
         typer.echo(f"litebert: {error}", err=True)
         sys.exit(2)
-    except OSError as error:
+    except (RunError, OSError) as error:
         typer.echo(f"litebert: {error}", err=True)
         sys.exit(1)
 

@@ -26,15 +26,16 @@ def presets(
         parent, diff = family.diff(name)
         count = cost.total(family.preset(name))
         found[name] = {"parent": parent or None, "diff": diff, "parameters": count}
-        rows.append((name, console.number(count), parent or "–", _values(diff)))
+        like = f"{parent}, but " if parent and diff else parent
+        rows.append((name, console.number(count), like + _values(diff)))
     if as_json:
         console.say_json(found)
         return
-    console.say(console.table(("preset", "parameters", "like", "but"), rows, right=("parameters",)))
+    console.say(console.table(("preset", "parameters", "is"), rows, right=("parameters",)))
 
 
 def _values(diff: dict[str, Any]) -> str:
-    return "  ".join(f"{name}={_value(value)}" for name, value in diff.items()) or "the same, by its other name"
+    return " ".join(f"{name}={_value(value)}" for name, value in diff.items()) or ", by its other name"
 
 
 def _value(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""How is a model loaded and saved? By name or folder; a saved model is a Hugging Face folder wherever that is possible.
+"""How is a model loaded and saved? By name, config or folder; what is saved is a Hugging Face folder where it can be.
 
 A folder is one of three: Hugging Face's (config.json, model.safetensors, and litebert.json for what its config cannot
 say), our own (litebert.json and model.safetensors under our names), or an original TensorFlow checkpoint.
@@ -29,7 +29,7 @@ Form = Literal["auto", "hf", "litebert"]
 
 
 def load(
-    name: str | Path,
+    name: str | Path | Config,
     heads: Iterable[str] | Mapping[str, int | Head] | None = None,
     *,
     seed: int = 0,
@@ -37,18 +37,18 @@ def load(
     device: str = "cpu",
     **changes: Any,
 ) -> Model:
-    """A model by preset name (new weights) or folder (its own), in eval mode: `load("albert-base", heads=["mlm"])`.
+    """A model by preset or Config (new weights) or folder (its own), in eval mode: `load("albert-base", ["mlm"])`.
 
     heads: those to wear, `["mlm", "order"]` or `{"classify": 3}`; None = a folder's own, none for a preset. A head that
     the folder lacks is new, drawn from `seed`. changes: config fields that no weight depends on, or any for a preset.
     """
-    path = Path(name)
-    if not path.is_dir() and str(name) in presets.names():
-        made = model.build(_changed(presets.preset(str(name)), changes), heads or (), seed=seed)
+    if isinstance(name, Config):
+        made = model.build(_changed(name, changes), () if heads is None else heads, seed=seed)
+    elif not Path(name).is_dir() and str(name) in presets.names():
+        made = model.build(_changed(presets.preset(str(name)), changes), () if heads is None else heads, seed=seed)
     else:
-        parts = read(path)
-        config = _changed(parts.config, changes)
-        made = _wear(config, parts, heads, seed, path)
+        parts, path = read(Path(name)), Path(name)
+        made = _wear(_changed(parts.config, changes), parts, heads, seed, path)
     return made.to(device=device, dtype=dtype).eval()
 
 
@@ -137,7 +137,8 @@ def _nothing(path: Path) -> str:
         return f"{path} is a file: name the folder it lies in"
     if path.name != str(path):
         return f"{path} does not exist: name a folder that holds a model, or a preset (litebert presets lists them)"
-    return f"{unknown_name('preset or folder', str(path), presets.names())} (or name a folder that exists)"
+    instead = "`litebert presets` lists the presets"
+    return f"{unknown_name('preset or folder', str(path), presets.names(), instead)} (or name a folder that exists)"
 
 
 def _wear(

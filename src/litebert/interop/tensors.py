@@ -74,10 +74,13 @@ def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
         held[name] = flat.clone() if place in seen else flat
         seen.add(place)
     with files.whole(path) as temporary:
+        temporary.touch()
+        mode = temporary.stat().st_mode  # what this user gives a new file; the library's are for the user alone
         try:
             save_file(held, temporary, metadata={"format": "pt"})
         except SafetensorError as error:  # the library's own word for a disk that fails
             raise OSError(f"{path} cannot be written ({error})") from None
+        temporary.chmod(mode)
 
 
 def _header(path: Path) -> dict[str, Any]:

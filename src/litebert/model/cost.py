@@ -59,8 +59,12 @@ def without_pooler(config: Config) -> int:
 
 
 def pretraining(config: Config) -> int:
-    """Parameters that pre-training needs: the encoder, its objectives' heads, the pooler only where one reads it."""
-    heads = family.pretraining_heads(config)
+    """Parameters that pre-training needs: the encoder and its objectives' heads, the pooler only where one reads it."""
+    return wearing(config, family.pretraining_heads(config))
+
+
+def wearing(config: Config, heads: Mapping[str, Head]) -> int:
+    """Parameters of a model that wears these heads and holds nothing that no answer of theirs depends on."""
     return sum(parameters(config, heads).values()) - sum(unread(config, heads).values())
 
 

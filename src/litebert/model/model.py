@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from litebert import family
 from litebert.config import Config, Head
-from litebert.model import heads, init, memory, relative, rotary, two_stream, visibility
+from litebert.model import heads, init, inputs, memory, relative, rotary, two_stream, visibility
 from litebert.model.attention import Path, Surroundings, surroundings_of
 from litebert.model.embedding import Embedding
 from litebert.model.encoder import Encoder
@@ -66,9 +66,8 @@ class Model(nn.Module):
         what an earlier call with remember=True gave back. frozen: so many blocks from below (and the embedding) get no
         gradient. all_hidden=False keeps only the last state.
         """
-        self._check(ids, segments, targets, memory, frozen)
-        if positions is not None and (memory is not None or self.config.positions == "relative"):
-            raise ValueError("positions of one's own need a model without memory and without relative positions")
+        inputs.check(self.config, ids, mask, segments, positions, visible, memory)
+        self._check_frozen(frozen, targets)
         past = 0 if memory is None else memory[0].shape[1]
         seen = self._visible(ids, mask, visible, past)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not frozen):
@@ -82,7 +81,7 @@ class Model(nn.Module):
         keep = all_hidden or remember or self.config.pooler == "first-last"
         states = self.encoder(hidden, around._replace(bias=bias, seen=lonely), memory, frozen, keep)
         last = F.dropout(states[-1], self.config.output_dropout, self.training)
-        real = mask if mask is None or mask.dim() == 2 else ids != self.config.pad
+        real = mask if mask is None else mask[:, -ids.shape[1] :] if mask.dim() == 2 else ids != self.config.pad
         return Output(
             last=last,
             hidden=tuple(states) if all_hidden else (),
@@ -154,26 +153,11 @@ class Model(nn.Module):
             for i, state in enumerate(states[:-1])
         )
 
-    def _check(
-        self, ids: Tensor, segments: Tensor | None, targets: Tensor | None, memory: Sequence[Tensor] | None, frozen: int
-    ) -> None:
-        config, length = self.config, ids.shape[1]
-        if config.max_positions and length > config.max_positions:
-            raise ValueError(
-                f"length {length} exceeds max_positions {config.max_positions}: cut the text, or read it in pieces"
-            )
-        if not 0 <= frozen <= config.depth:
-            raise ValueError(f"frozen {frozen} is not a number of blocks: choose 0 to {config.depth}")
-        if memory is not None and config.positions == "absolute":
-            raise ValueError("memory needs positions that reach back, these are absolute: use relative or rotary")
-        if memory is not None and len(memory) != config.depth:
-            raise ValueError(f"memory of {len(memory)} depths for a model of {config.depth}: pass what it gave back")
+    def _check_frozen(self, frozen: int, targets: Tensor | None) -> None:
+        if not 0 <= frozen <= self.config.depth:
+            raise ValueError(f"frozen {frozen} is not a number of blocks: choose 0 to {self.config.depth}")
         if targets is not None and frozen:
             raise ValueError(f"frozen {frozen} with targets: the query stream reads every depth, freeze none of them")
-        if ids.device.type == "cpu" and not torch.compiler.is_compiling() and ids.numel():
-            _check_range("id", ids, config.vocab, "vocab")
-            if segments is not None and config.positions != "relative":
-                _check_range("segment", segments, config.segments, "segments")
 
 
 def build(
@@ -221,9 +205,3 @@ def _differ(segments: Tensor | None, past: int) -> Tensor | None:
         return None
     keys = F.pad(segments, (past, 0))
     return segments[:, :, None] != keys[:, None, :]
-
-
-def _check_range(what: str, values: Tensor, limit: int, field: str) -> None:
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= limit:
-        raise ValueError(f"{what} {low if low < 0 else high} is outside {field} {limit}: choose 0 to {limit - 1}")
