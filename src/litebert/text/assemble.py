@@ -1,4 +1,4 @@
-"""What does a tokenizer.json hold beside the vocabulary? The special pieces, where they stand, and the way back to text.
+"""What does a tokenizer.json hold beside the vocabulary? The special pieces, their places, and the way back to text.
 
 Three layouts: BERT's `[CLS] A [SEP] B [SEP]`, RoBERTa's `<s> A </s></s> B </s>`, XLNet's `A <sep> B <sep> <cls>`.
 """

@@ -1,4 +1,4 @@
-"""Where do Chinese words begin? jieba says it (extra `zh`): the characters of a word go on with it, whatever the pieces.
+"""Where do Chinese words begin? jieba says it (extra `zh`), whatever the pieces: within its words no word begins.
 
 Shapes: C characters.
 """

@@ -53,6 +53,11 @@ def _bytes_of_letters() -> dict[str, int]:
 _BYTES = _bytes_of_letters()
 
 
+def characters(piece: str) -> str:
+    """The whole characters that a byte-level piece spells."""
+    return bytes(_BYTES[letter] for letter in piece if letter in _BYTES).decode("utf-8", "ignore")
+
+
 def first_character(piece: str) -> str:
     """The first character that a byte-level piece spells: of one cut short, a neighbour; of a rest of one, nothing."""
     data = bytes(_BYTES[letter] for letter in piece[:4] if letter in _BYTES)

@@ -60,7 +60,8 @@ def rules(tokenizer: Tokenizer, state: dict[str, Any]) -> Rules | None:
     pattern = re.compile(f"[{re.escape(''.join(c for c in plain if c not in special))}]+")
     return Rules(
         cut, pattern, lower, lower and not _COMPOSE.intersection(before), lead,
-        _lone(tokenizer) if cut == "metaspace" else "", cut == "bert" and any(step.get("handle_chinese_chars") for step in steps), special,
+        _lone(tokenizer) if cut == "metaspace" else "",
+        cut == "bert" and any(step.get("handle_chinese_chars") for step in steps), special,
     )  # fmt: skip
 
 
