@@ -63,8 +63,8 @@ def show(
     for number, example in enumerate(found):
         if number:
             console.say()
-        console.say(_drawn(example))
-    console.say(_legend(found))
+        console.say(drawn(example))
+    console.say(legend(found))
 
 
 def audit(
@@ -112,7 +112,8 @@ def _opened(folder: Path, split: str, name: str, changes: list[str] | None) -> t
     return opened, load(folder), chosen
 
 
-def _drawn(example: Example) -> Table:
+def drawn(example: Example) -> Table:
+    """One example, a row for each segment."""
     from rich.table import Table
     from rich.text import Text
 
@@ -125,15 +126,15 @@ def _drawn(example: Example) -> Table:
         f"place {example.place}, example {example.example}",
         style="not bold dim",
     )
-    drawn = Table.grid(padding=(0, 1))
-    drawn.title, drawn.title_justify, drawn.title_style = head, "left", ""
-    drawn.add_column(style="bold")
-    drawn.add_column(overflow="fold")
+    grid = Table.grid(padding=(0, 1))
+    grid.title, grid.title_justify, grid.title_style = head, "left", ""
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
     names = ("A", "B") if len(example.parts) == 2 else ("",)
     for name, part in zip(names, example.parts, strict=True):
         told = sorted({token.segment for token in part})
-        drawn.add_row(f"{name} {'/'.join(map(str, told))}".strip(), _running(part))
-    return drawn
+        grid.add_row(f"{name} {'/'.join(map(str, told))}".strip(), _running(part))
+    return grid
 
 
 def _running(tokens: tuple[Token, ...]) -> Text:
@@ -186,7 +187,8 @@ def _placed(line: Text, token: Token) -> None:
         line.append(f"@{token.rank}", style="magenta")
 
 
-def _legend(found: list[Example]) -> Text:
+def legend(found: list[Example]) -> Text:
+    """What the marks in them mean."""
     from rich.text import Text
 
     line = Text().append("⟦span⟧ ", style="dim").append("what was there", style="bold green").append("→")

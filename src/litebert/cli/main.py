@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from litebert import __version__
-from litebert.cli import bench, console, convert, data, demo, describe, presets
+from litebert.cli import bench, console, convert, data, demo, describe, presets, pretrain
 from litebert.errors import RunError, UserError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command("presets")(presets.presets)
 app.command("describe")(describe.describe)
 app.command("convert")(convert.convert)
+app.command("pretrain")(pretrain.pretrain)
 app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")

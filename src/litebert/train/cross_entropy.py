@@ -28,9 +28,12 @@ class Sums(NamedTuple):
 def tied(features: Tensor, table: Tensor, bias: Tensor, targets: Tensor, weights: Tensor) -> Sums:
     """Cross entropy of `features · tableᵀ + bias` [R, V] for targets [R], each counted by its weight [R].
 
-    Slots of weight 0 count for nothing; their target may be any id. The product runs in the features' dtype.
+    Slots of weight 0 count for nothing; their target may be any id. The product runs in the features' dtype, or in
+    that of the autocast around it.
     """
-    weights = weights.float()
+    weights, kind = weights.float(), features.device.type
+    if torch.is_autocast_enabled(kind):  # on CUDA a norm leaves it in float32
+        features = features.to(torch.get_autocast_dtype(kind))
     loss, right = _Tied.apply(features, table, bias, targets, weights)  # type: ignore[no-untyped-call]
     return Sums(loss, right, weights.sum())
 

@@ -16,12 +16,13 @@ from litebert.interop import folder as folders
 from litebert.model.model import Model
 from litebert.optim.schedule import Progress
 from litebert.train import checkpoint, recipe, record, resuming
+from litebert.train.feeding import START
 from litebert.train.loop import DivergedError, Result
 from litebert.train.prepared import Prepared, prepare
 from litebert.train.resuming import State
 from litebert.train.session import Session, Tell
 
-__all__ = ["Outcome", "Prepared", "events", "prepare", "pretrain"]
+__all__ = ["Outcome", "Prepared", "events", "prepare", "pretrain", "standing"]
 
 CHECKPOINTS, RECIPE = "checkpoints", "recipe.toml"
 
@@ -76,6 +77,15 @@ def resume(prepared: Prepared, path: Path, restart: bool, tell: Tell) -> State:
         recipe.save(prepared.run, path / RECIPE)
         prepared.tokenizer.save(path)
     return state
+
+
+def standing(folder: str | Path) -> tuple[Progress, tuple[int, ...]]:
+    """How far a run folder has come, and where its text goes on: nowhere, where there is no valid checkpoint."""
+    saved = checkpoint.newest(Path(folder) / CHECKPOINTS, lambda text: None)
+    if saved is None:
+        return Progress(), START
+    steps, tokens, seconds = saved.state["progress"]
+    return Progress(int(steps), int(tokens), float(seconds)), tuple(saved.state["position"])
 
 
 def finish(prepared: Prepared, path: Path) -> None:

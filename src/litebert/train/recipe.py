@@ -110,6 +110,12 @@ def named() -> list[str]:
     return sorted(f.name.removesuffix(".toml") for f in _shipped().iterdir() if f.name.endswith(".toml"))
 
 
+def told(name: str) -> str:
+    """What a shipped recipe is: the first line of its file, a comment."""
+    first: str = (_shipped() / f"{name}.toml").read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix("#").strip()
+
+
 def load(recipe: str | Path, changes: Iterable[str] = ()) -> Run:
     """A run from a TOML file or the name of a shipped recipe, with changes such as `schedule.total=500`."""
     path = Path(recipe)

@@ -48,6 +48,7 @@ class Session:
         })  # fmt: skip
         if not self.state.progress.steps:
             self._evaluate()
+        self._watch = Stopwatch(self._clock, self.state.progress.seconds)  # what was before it is no training
         portions = feeding.portions(
             run, self.prepared.shards, self.prepared.vocabulary, trainer.world, self.state.position, self._share
         )
