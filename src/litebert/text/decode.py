@@ -82,6 +82,6 @@ def cut(data: bytes | bytearray | memoryview, size: int) -> int:
 def whole_characters(data: bytes) -> int:
     """How many bytes of the beginning of a text surely end with a character: the last one may go on."""
     place = len(data) - 1
-    while place > len(data) - 4 and data[place] & 0xC0 == 0x80:
+    while place > max(0, len(data) - 4) and data[place] & 0xC0 == 0x80:
         place -= 1
-    return max(place, 1)
+    return max(place, 0)

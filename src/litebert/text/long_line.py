@@ -55,7 +55,7 @@ class LongLine:
             data = held + chunk
             if marked:
                 data, marked = decode.unmarked(data, name), False
-            size = decode.whole_characters(data) if data else 0
+            size = decode.whole_characters(data)
             yield self._noted(decode.decoded(data[:size], name, place, reading, before=before))
             held, before = data[size:], before + size
         yield self._noted(decode.decoded(held, name, place, reading, before=before))

@@ -17,7 +17,7 @@ from litebert.text.items import Document, Mark, Problem, Reading, Unit
 from litebert.text.plain import empty_file
 from litebert.text.records import empty_document
 from litebert.text.sources import Source, unreadable
-from litebert.text.unpack import BLOCK
+from litebert.text.unpack import BLOCK, flat
 
 BATCH, MOST_ROWS = 4 << 20, 256  # bytes of text that are aimed at; rows, where a few may be much longer than most
 
@@ -61,7 +61,7 @@ def _opened(source: Source) -> Iterator[pq.ParquetFile]:
             table = pq.ParquetFile(file, pre_buffer=False, buffer_size=BLOCK, page_checksum_verification=True)
             stack.enter_context(table)
         except (OSError, pa.ArrowException) as error:
-            raise UserError(f"{source.name} is no parquet file, or cut off ({error}): copy it again") from None
+            raise UserError(f"{source.name} is no parquet file, or cut off ({flat(error)}): copy it again") from None
         yield table
 
 
@@ -93,7 +93,7 @@ def _values(table: pq.ParquetFile, name: str, field: str, row: int) -> Iterator[
                 row += len(batch) - skip
             skip = max(0, skip - len(batch))
     except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{name} is damaged after row {row:,} ({error}): copy it again") from None
+        raise UserError(f"{name} is damaged after row {row:,} ({flat(error)}): copy it again") from None
 
 
 def _bytes(column: pa.Array) -> Iterator[memoryview | None]:

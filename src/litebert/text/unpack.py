@@ -33,8 +33,8 @@ class Stream:
             if packing == "none":
                 raise unreadable(f"{name} (from byte {self.at:,} on)", error) from None
             raise UserError(
-                f"{name} is cut off or damaged: its {packing} stream breaks after {self.at:,} bytes of text ({error}): "
-                "copy it again, or unpack what can be saved"
+                f"{name} is cut off or damaged: its {packing} stream breaks after {self.at:,} bytes of text "
+                f"({flat(error)}): copy it again, or unpack what can be saved"
             ) from None
         self.at += len(data)
         return data
@@ -43,6 +43,11 @@ class Stream:
         """Go on to a place further on by reading up to it."""
         while self.at < bytes_ and self.read(min(BLOCK, bytes_ - self.at)):
             continue
+
+
+def flat(error: Exception) -> str:
+    """What a library says in several lines, in one."""
+    return " ".join(str(error).split())
 
 
 @contextlib.contextmanager
