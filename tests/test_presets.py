@@ -83,6 +83,23 @@ def test_the_family_is_read_off_the_values(name: str, expected: str) -> None:
     assert family.family(preset(name)) == expected
 
 
+@pytest.mark.parametrize("name, activation, eps, init", [
+    ("albert-base", "gelu_tanh", 1e-12, "truncated"), ("albert-base-v1", "gelu_tanh", 1e-12, "truncated"),
+    ("bert-base", "gelu_tanh", 1e-12, "truncated"), ("roberta-base", "gelu_erf", 1e-5, "normal"),
+    ("xlnet-base", "gelu_tanh", 1e-12, "normal"), ("unilm-base", "gelu_erf", 1e-5, "normal"),
+    ("electra-base", "gelu_erf", 1e-12, "truncated"),
+])  # fmt: skip
+def test_where_code_and_ports_differ_a_preset_is_as_the_original(
+    name: str, activation: str, eps: float, init: str
+) -> None:
+    config = preset(name)
+    assert (config.activation, config.layer_norm_eps, config.init) == (activation, eps, init)
+    assert (config.ffn_output_dropout, config.order_dropout, config.mapping, config.head_activation) == (
+        True, 0.0, "auto", None,
+    )  # fmt: skip
+    assert config.pad_frozen is (name == "roberta-base"), "fairseq alone keeps the padding row at zero"
+
+
 def test_rotary_is_roformer_whatever_else() -> None:
     assert family.family(preset("albert-base").but(positions="rotary")) == "roformer"
 

@@ -74,9 +74,11 @@ _DIFFS: dict[str, tuple[str, dict[str, Any]]] = {
         "init": "normal",
     }),
     "xlnet-large": ("xlnet-base", _size(1024, 24, 16, 4096, embedding=1024)),
-    # UniLM v1 (Dong et al. 2019): BERT, cased, with six segments and four ways to see
+    # UniLM v1 (Dong et al. 2019): BERT, cased, with six segments and four ways to see; its PyTorch code has the erf
+    # form and an epsilon of 1e-5 (microsoft/unilm, unilm-v1/src/pytorch_pretrained_bert/modeling.py)
     "unilm-base": ("bert-base", {
-        "vocab": 28996, "segments": 6, "activation": "gelu_erf", "visibility": "mixture", "init": "normal",
+        "vocab": 28996, "segments": 6, "activation": "gelu_erf", "visibility": "mixture", "layer_norm_eps": 1e-5,
+        "init": "normal",
     }),
     "unilm-large": ("unilm-base", _size(1024, 24, 16, 4096, embedding=1024)),
     # ELECTRA (Clark et al. 2020): the discriminator

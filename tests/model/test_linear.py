@@ -69,6 +69,26 @@ def test_bfloat16_is_off_by_its_own_rounding_and_no_more(activation, shape) -> N
     torch.testing.assert_close(serving.double(), expected, atol=2**-7, rtol=2**-7)
 
 
+class Own(torch.Tensor):
+    """A weight that is more than its numbers, as quantised ones are; `F.linear` asks its class."""
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function is F.linear:
+            return 2 * F.linear(args[0], args[1].as_subclass(torch.Tensor), *args[2:])
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def test_a_weight_of_a_class_of_its_own_is_asked_for_the_product() -> None:
+    layer, x = layer_of(False), noise(5, 24)
+    plain = x @ layer.weight.detach().T
+    own = layer.weight.detach().as_subclass(Own)
+    layer.weight = nn.Parameter(own, requires_grad=False)
+    with torch.no_grad():
+        torch.testing.assert_close(linear(x, layer).as_subclass(torch.Tensor), 2 * plain)
+        torch.testing.assert_close(module.product(x, layer.weight).as_subclass(torch.Tensor), 2 * plain)
+
+
 def in_halves(monkeypatch: pytest.MonkeyPatch, wanted: bool) -> list[int]:
     """As on a CPU with matrix units where halves win, or not; gives back the rows of every product that is made."""
     rows: list[int] = []

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from litebert.config import ConfigError
+from litebert.config import Config, ConfigError
 from litebert.model.model import Model, build
-from model.specimens import RELATIVE, ROTARY, SMALL, make, tokens
+from model.specimens import CORNERS, RELATIVE, ROTARY, SMALL, make, tokens
 
 IDS = tokens(1, 4)
 OWN_PLACES = "positions of one's own need a model without memory and without relative positions"
@@ -107,8 +107,12 @@ def test_one_row_may_stand_for_every_text_and_every_query() -> None:
     assert torch.equal(model(ids, segments=segments, visible=mask.bool()[:, None, None]).last, plain)
 
 
-def test_no_text_at_all_is_an_empty_answer() -> None:
-    assert make(SMALL)(IDS[:0]).last.shape == (0, 4, 16)
+@pytest.mark.parametrize("config", CORNERS.values(), ids=CORNERS.keys())
+def test_no_text_at_all_is_an_empty_answer(config: Config) -> None:
+    model = make(config, ["mlm", "classify"])
+    out = model(IDS[:0], torch.ones(0, 4), torch.zeros(0, 4, dtype=torch.long))
+    assert out.last.shape == (0, 4, 16)
+    assert (model.logits("mlm", out).shape, model.logits("classify", out).shape) == ((0, 4, 60), (0, 2))
 
 
 def test_relative_models_take_any_segment_and_any_length() -> None:

@@ -47,7 +47,7 @@ def test_a_constant_vector_becomes_beta_exactly() -> None:
 
 @pytest.mark.parametrize("name, eps", [
     ("albert-base", 1e-12), ("bert-base", 1e-12), ("roberta-base", 1e-5), ("xlnet-base", 1e-12),
-    ("electra-base", 1e-12),
+    ("electra-base", 1e-12), ("unilm-base", 1e-5),
 ])  # fmt: skip
 def test_every_norm_of_a_preset_has_its_family_s_epsilon(name: str, eps: float) -> None:
     model = build(preset(name), ["mlm"], device="meta")

@@ -41,9 +41,11 @@ def test_the_query_stream_keeps_its_type_too(config: Config) -> None:
     assert (found.float() - expected).norm() < 0.05 * expected.norm()
 
 
+@pytest.mark.parametrize("path", ["eager", "fused"])
+@pytest.mark.parametrize("width", [8, 16], ids=["mapped, from bfloat16 on", "as wide as hidden, from float32 on"])
 @pytest.mark.parametrize("config", CORNERS.values(), ids=CORNERS.keys())
-def test_under_autocast_weights_stay_in_float32_and_learn(config: Config) -> None:
-    model = make(config, ["mlm"])
+def test_under_autocast_weights_stay_in_float32_and_learn(config: Config, width: int, path: str) -> None:
+    model = make(config.but(embedding=width), ["mlm"], path=path)
     with torch.autocast("cpu", torch.bfloat16):
         out = model(IDS, MASK, SEGMENTS)
         logits = model.logits("mlm", out)

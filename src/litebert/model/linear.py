@@ -92,11 +92,13 @@ AMX = torch.cpu._is_amx_tile_supported()  # whether this CPU has matrix units
 
 def _onednn_serves(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
     """Inference on CPU, one dtype, not under autocast (which would have to cast the arguments), nor while compiling:
-    inductor makes code for it only where weights are constants, and picks its own product anyway."""
+    inductor makes code for it only where weights are constants, and picks its own product anyway. Nor for a weight of
+    a class of its own (quantised, spread over processes), which only `F.linear` asks what it is."""
     learns = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
     return (
         _BUILT_IN
         and x.device.type == "cpu"
+        and type(weight) in (nn.Parameter, Tensor)
         and x.dtype == weight.dtype
         and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _bf16_in_hardware()))
         and not (torch.is_grad_enabled() and learns)

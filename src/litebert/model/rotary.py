@@ -28,7 +28,7 @@ def angles(places: Tensor, width: int) -> Angles:
 
 def rotate(x: Tensor, by: Angles) -> Tensor:
     """x [B, T, N, D] turned; as one complex product (40 times faster than pairs on CPU) unless it is being compiled."""
-    pairs = x.float().view(*x.shape[:-1], -1, 2)  # [B, T, N, D/2, 2]
+    pairs = x.float().view(*x.shape[:-1], x.shape[-1] // 2, 2)  # [B, T, N, D/2, 2]
     if torch.compiler.is_compiling():
         even, odd = pairs.unbind(-1)
         turned = torch.stack([even * by.cosine - odd * by.sine, odd * by.cosine + even * by.sine], dim=-1)
