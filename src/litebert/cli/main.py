@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 from litebert import __version__
-from litebert.cli import bench, console, convert, data, demo, describe, presets, pretrain
+from litebert.cli import (
+    bench,
+    console,
+    convert,
+    data,
+    demo,
+    describe,
+    embed,
+    fill_mask,
+    presets,
+    pretrain,
+    report,
+    tokenizer,
+)
 from litebert.errors import RunError, UserError
 
 app = typer.Typer(
@@ -27,7 +40,11 @@ app.command("presets")(presets.presets)
 app.command("describe")(describe.describe)
 app.command("convert")(convert.convert)
 app.command("pretrain")(pretrain.pretrain)
+app.command("fill-mask")(fill_mask.fill_mask)
+app.command("embed")(embed.embed)
+app.command("report")(report.report)
 app.command("demo")(demo.demo)
+app.add_typer(tokenizer.app, name="tokenizer")
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 console.explained(app)
