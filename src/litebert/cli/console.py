@@ -38,7 +38,9 @@ def say_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
 
-def table(columns: Iterable[str], rows: Iterable[Iterable[str | Text]], title: str = "", right: Iterable[str] = ()) -> Table:
+def table(
+    columns: Iterable[str], rows: Iterable[Iterable[str | Text]], title: str = "", right: Iterable[str] = ()
+) -> Table:
     """A plain table; columns named in `right` hold numbers."""
     numbers = set(right)
     made = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
