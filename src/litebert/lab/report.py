@@ -1,0 +1,174 @@
+"""What came of a run, or of several beside one another, on one page? report.html: a single file that needs no network.
+
+The same folders give the same page, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from litebert import __version__, family, files
+from litebert.config import Config
+from litebert.errors import UserError
+from litebert.interop import folder as folders
+from litebert.lab import curves, examples, learnt, page, summary
+from litebert.lab.examples import Drawn, Question
+from litebert.lab.figures import COLOURS
+from litebert.lab.history import History, differences
+from litebert.lab.learnt import Seen
+from litebert.model import model as models
+from litebert.model.model import Model
+from litebert.text import tokenizer as tokenizers
+from litebert.train.recipe import Run
+
+_TEXTS, _QUESTIONS = 400, 160
+_LAYERS = "How far each layer moves the vector of a token, and how far it turns it."
+_NEAR = "By the angle between rows of the word table, mapped to the layers' width, less what all rows share."
+_RATIOS = "LAMB scales the step of each tensor by the tensor's own length: ‖w‖ / ‖update‖."
+
+
+def write(
+    runs: Sequence[str | Path], out: str | Path, *, shards: str | Path | None = None, words: Sequence[str] = (),
+    seed: int = 0,
+) -> Path:  # fmt: skip
+    """The page of some runs; gives back its path.
+
+    shards: a set whose held-out text examples are drawn from; without it they are sentences of our own. words: whose
+    neighbours are shown, by default some of the text's frequent ones.
+    """
+    found = [Path(run) for run in runs]
+    if not found or len(found) > COLOURS:
+        raise UserError(f"{len(found)} runs do not fit on a page: name 1 to {COLOURS}")
+    histories = [History(run) for run in found]
+    names = _names(histories)
+    seen, before, asked, drawn = _seen(histories, names, shards, words, seed)
+    title = f"{names[0]}: pre-training" if len(names) == 1 else f"{len(names)} runs: {', '.join(names)}"
+    body = _body(histories, names, seen, before, asked, drawn)
+    links = "".join(f'<a href="#{name}">{page.text(label)}</a>' for name, label, _ in body)
+    html = page.document(
+        title, summary.header(histories, names) + f"<nav>{links}</nav>", "".join(part for _, _, part in body),
+        f"Written by litebert {__version__} from {page.text(' and '.join(names))}.",
+    )  # fmt: skip
+    path = Path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with files.whole(path) as temporary:
+        temporary.write_text(html, encoding="utf-8")
+    return path
+
+
+def _body(
+    histories: Sequence[History], names: Sequence[str], seen: Sequence[Seen], before: Seen | None,
+    asked: Sequence[Question], drawn: Drawn | None,
+) -> list[tuple[str, str, str]]:  # fmt: skip
+    """(name, label, HTML) of every section that has something to say."""
+    parts = [("warnings", "Warnings", "", _warnings(histories, names)),
+             ("curves", "Curves", "", curves.curves(histories, names))]  # fmt: skip
+    if seen and drawn is not None:
+        source = page.text(drawn.source)
+        moved = f"{_LAYERS} Means over {seen[0].layers.tokens:,} tokens of {source}."
+        hidden = f"One word in each of {len(asked)} sentences is hidden. Both were drawn, not chosen, from {source}."
+        parts += [("layers", "Layers", moved, learnt.layer_figure(seen, before)),
+                  ("words", "Hidden words", hidden, learnt.guesses(seen, before, asked)),
+                  ("neighbours", "Nearest words", _NEAR, learnt.neighbour_table(seen))]  # fmt: skip
+    else:
+        none = '<p class="note">No model is in the folder yet: layers and words are shown when the run has ended.</p>'
+        parts.append(("layers", "Layers", "", none))
+    parts += [("trust", "Trust ratios", _RATIOS, _each(histories, names, [curves.trust(one) for one in histories])),
+              ("recipe", "Recipe", "", _recipes(histories, names))]  # fmt: skip
+    return [(name, label, page.section(name, label, lead, html)) for name, label, lead, html in parts if html]
+
+
+def _seen(
+    histories: Sequence[History], names: Sequence[str], shards: str | Path | None, words: Sequence[str], seed: int
+) -> tuple[list[Seen], Seen | None, list[Question], Drawn | None]:
+    """What the runs' models show; of a single run, what its model showed before training too."""
+    there = [(one, name) for one, name in zip(histories, names, strict=True) if _has_model(one.folder)]
+    if not there:
+        return [], None, [], None
+    readers = [tokenizers.load(one.folder) for one, _ in there]
+    drawn = examples.drawn(Path(shards) if shards else None, readers[0], _TEXTS, seed)
+    drawn = drawn._replace(words=list(words)) if words else drawn
+    asked = examples.questions(drawn.texts, readers, _QUESTIONS, seed)
+    seen, before = [], None
+    for (one, name), reader in zip(there, readers, strict=True):
+        label, allowed = name if len(histories) > 1 else "after training", examples.among(reader, drawn.common)
+        seen.append(learnt.look(label, folders.load(one.folder), reader, drawn, asked, allowed))
+        if len(histories) == 1 and one.run is not None:
+            made, label = _beginning(one.run, folders.describe(one.folder)[0])
+            before = learnt.look(label, made, reader, drawn, asked, allowed) if made is not None else None
+    return seen, before, asked, drawn
+
+
+def _beginning(run: Run, config: Config) -> tuple[Model | None, str]:
+    """The model as it was before its first step, if it can still be had."""
+    if not run.start:
+        heads = family.pretraining_heads(config)
+        made = models.build(config, heads, seed=run.training.seed)
+        return made.eval(), f"before (random weights, seed {run.training.seed})"
+    if not Path(run.start).is_dir():
+        return None, ""
+    return folders.load(run.start), f"before ({Path(run.start).name})"
+
+
+def _has_model(folder: Path) -> bool:
+    return (folder / folders.OURS).is_file() and (folder / "tokenizer.json").is_file()
+
+
+def _names(histories: Sequence[History]) -> list[str]:
+    """The folders' names; of folders of one name, their paths."""
+    names = [one.name for one in histories]
+    return [str(one.folder) if names.count(one.name) > 1 else one.name for one in histories]
+
+
+def _each(histories: Sequence[History], names: Sequence[str], parts: Sequence[str]) -> str:
+    """One part, or one for every run under its name."""
+    if len(histories) == 1:
+        return parts[0]
+    return "".join(
+        f"<details{'' if place else ' open'}><summary>{page.swatch(place)}{page.text(name)}</summary>{part}</details>"
+        for place, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+
+
+def _warnings(histories: Sequence[History], names: Sequence[str]) -> str:
+    """What the health report said, the same words once, in the order of the steps."""
+    found = []
+    for place, (history, name) in enumerate(zip(histories, names, strict=True)):
+        who = f"{page.swatch(place)}{page.text(name)}: " if len(histories) > 1 else ""
+        ordered = sorted(history.warnings, key=lambda event: (str(event.get("kind")), str(event.get("text"))))
+        groups = [
+            list(group) for _, group in groupby(ordered, key=lambda event: (event.get("kind"), event.get("text")))
+        ]
+        for group in sorted(groups, key=lambda group: group[0].get("step", 0)):
+            steps = [f"{event['step']:,}" for event in group if "step" in event]
+            when = f" at step {' and '.join(steps[:3])}" if steps else ""
+            more = f" and {len(steps) - 3} times more" if len(steps) > 3 else ""
+            kind, text = page.text(group[0].get("kind", "warning")), page.text(group[0].get("text", ""))
+            found.append(f'<p class="warning">{who}<b>{kind}</b>{when}{more}: {text}</p>')
+        for event in history.diverged:
+            text = f"the {event.get('what')} was no number any more; the batch was {event.get('batch')}"
+            found.append(f'<p class="warning">{who}<b>Diverged</b> at step {event.get("step")}: {page.text(text)}</p>')
+    return "".join(found) or '<p class="note">None: the health report had nothing to say.</p>'
+
+
+def _recipes(histories: Sequence[History], names: Sequence[str]) -> str:
+    """What differs, then every recipe as it was resolved."""
+    parts = []
+    for history in histories:
+        toml = "\n".join(
+            f"<b>{page.text(line)}</b>" if line.startswith("[") else page.text(line)
+            for line in history.recipe_text.strip().splitlines()
+        )
+        unread = f'<p class="note">{page.text(history.unreadable)}</p>' if history.unreadable else ""
+        parts.append(f"{unread}<pre>{toml}</pre>" if toml else '<p class="note">The folder holds no recipe.toml.</p>')
+    whole = _each(histories, names, parts)
+    if len(histories) == 1:
+        return whole
+    rows = [
+        [f'<span class="name">{page.text(name)}</span>', *map(page.text, values)]
+        for name, values in differences(histories)
+    ]
+    same = '<p class="note">The recipes are the same.</p>'
+    return (page.table(("value", *names), rows) if rows else same) + whole.replace("<details open>", "<details>")
