@@ -13,18 +13,23 @@ from typing import Any, NamedTuple
 from litebert.train import remedies
 from litebert.train.predictions import predictions
 from litebert.train.recipe import Run
-from litebert.train.usual import Pace, Usual
+from litebert.train.usual import Pace, Sample, Usual
 
 __all__ = ["Finding", "Health", "predictions"]
 
-PLATEAU = 0.15  # nats within which a loss is the floor
-LEARNT = 0.5  # nats under the floor: this is no accident
+ORDERS = ("sop", "nsp")
+# Of the floor, the loss of one who only knows how often each word occurs. What learns nothing ends within 1 % of it.
+PLATEAU = 0.02
+LEARNT = 0.07  # below this it is no accident
+CRAWLING = 0.14  # above this half of the answers should no longer be one word: no neighbour is looked at yet
 FEW_STEPS, FEW_TOKENS = 500, 3_000_000  # before so much a flat loss is no news
-SHARES = {"words": 0.1, "order": 0.3}  # nor before so much of the run: pairs are learnt after words
+# Nor before such a share of the run; what comes later in it takes in proportion more steps and tokens.
+SHARES = {"above": 0.1, "floor": 0.1, "crawling": 0.25, "order": 0.3}
 CHANCE = 2.33  # standard deviations: one coin in a hundred does better
-FEWEST_PAIRS = 100
-SAME = {"words": 0.9, "order": 0.98}  # share of one answer that makes it the only one
-ADRIFT = 1.5  # nats above the best that a loss was: what was learnt is gone
+FEWEST_PAIRS, FEWEST_STEPS = 100, 30  # for a judgement on the order
+SAME = {"all": 0.9, "half": 0.4, "order": 0.98}  # share of one answer
+FAINT = 0.01  # of the usual gradient; what is between this and the usual is the run's own affair
+ADRIFT = 1.5  # nats above the best that a loss was: what was learnt is going
 EXPLODED, IN_A_ROW = 3.0, 10  # nats above the best, above guessing too, so many steps without a break
 SETTLED = 20  # steps before a loss is something to compare with
 SLOW = 0.5  # of the usual pace
@@ -47,6 +52,7 @@ class Health:
         self._best = float(notes.get("best", math.inf))  # held-out loss of words
         self._phase = int(notes.get("phase", 0))
         self._loss = _Loss.of(notes.get("loss"))
+        self._pairs = Sample(*notes.get("pairs", ()))  # accuracies on orders since the last evaluation
         self._strange = int(notes.get("strange", 0))  # gradients since the last word on them
         self._norm = _norms(notes.get("norm"))
         self._trust = {name: _ratios(noted) for name, noted in notes.get("trust", {}).items()}
@@ -58,6 +64,7 @@ class Health:
         """All that an unbroken run would remember here; no clock has a part in it."""
         return {
             "told": dict(self._told), "phase": self._phase, "loss": self._loss.notes(), "strange": self._strange,
+            "pairs": list(self._pairs),
             "norm": self._norm.notes(), "trust": {name: usual.notes() for name, usual in self._trust.items()},
             **({"best": self._best} if math.isfinite(self._best) else {}),
         }  # fmt: skip
@@ -67,6 +74,9 @@ class Health:
         if event["phase"] != self._phase:  # rows of another length: another loss, norm and pace
             self._phase, self._loss, self._norm = int(event["phase"]), _Loss(), _norms(None)
             self._pace.forget()
+        for name in ORDERS:
+            if f"{name}_accuracy" in event:
+                self._pairs = self._pairs.with_one(event[f"{name}_accuracy"])
         return [*self._explosion(event), *self._gradient(event), *self._ratios(event), *self._throughput(event)]
 
     def evaluation(self, event: Mapping[str, Any]) -> list[Finding]:
@@ -74,30 +84,39 @@ class Health:
         found = [*self._words(event), *self._order(event)]
         if "mlm" in event:
             self._best = min(self._best, event["mlm"])
+        if self._pairs.count >= FEWEST_STEPS:
+            self._pairs = Sample()
         return found
 
     def _words(self, event: Mapping[str, Any]) -> Iterator[Finding]:
         if "mlm" not in event or not self.floor > 0:
             return
-        run, loss, over = self.run, event["mlm"], self._over(event)
-        same, stuck = event.get("mlm_top", 0.0) >= SAME["words"], loss > self.floor - PLATEAU
-        answer = f", the same word for {event['mlm_top']:.0%} of all places" if same else ""
+        top, loss = event.get("mlm_top", 0.0), event["mlm"]
+        answer = f", the same word for {top:.0%} of all places" if top >= SAME["half"] else ""
         seen = f"held-out mlm loss {loss:.2f} after {_amount(event['tokens'])} tokens{answer}"
-        if self._best < self.floor - LEARNT and (same or stuck):
+        if self._best < self.floor * (1 - LEARNT) and (top >= SAME["all"] or loss > self.floor * (1 - PLATEAU)):
             if self._may("constant", event):
                 gone = f"{seen}: it was {self._best:.2f} before, what was learnt is gone"
-                yield Finding("constant", f"{gone}; {remedies.calmer(run)}")
-        elif stuck:
-            if (self._fair(event, "words") or over) and self._may("plateau", event):
-                above = loss > self.floor + PLATEAU
-                floor = f"knowing only how often each word occurs ({self.floor:.2f})"
-                what = f"worse than {floor}" if above else f"no better than {floor}"
-                yield Finding("plateau", f"{seen}: {what}; {remedies.learn(run, above, over)}")
-        elif same and self._fair(event, "words") and self._may("constant", event):
-            yield Finding("constant", f"{seen}: the text is of little else, or {remedies.calmer(run)}")
+                yield Finding("constant", f"{gone}; {remedies.calmer(self.run)}")
+            return
+        stuck = self._stuck(loss, top)
+        fair = self._fair(event, stuck or "floor")
+        if stuck and (fair or self._over(event)) and self._may("plateau", event):
+            floor = f"knowing only how often each word occurs ({self.floor:.2f})"
+            what = {"above": "worse than", "floor": "no better than", "crawling": "little better than"}[stuck]
+            yield Finding("plateau", f"{seen}: {what} {floor}; {remedies.learn(self.run, stuck, short=not fair)}")
+        elif not stuck and top >= SAME["all"] and fair and self._may("constant", event):
+            yield Finding("constant", f"{seen}: the text is of little else, or {remedies.calmer(self.run)}")
+
+    def _stuck(self, loss: float, top: float) -> remedies.Stuck | None:
+        if loss > self.floor * (1 - PLATEAU):
+            return "above" if loss > self.floor * (1 + PLATEAU) else "floor"
+        return "crawling" if loss > self.floor * (1 - CRAWLING) and top >= SAME["half"] else None
 
     def _order(self, event: Mapping[str, Any]) -> Iterator[Finding]:
-        for name in ("sop", "nsp"):
+        if self.floor > 0 and event.get("mlm", 0.0) > self.floor * (1 - LEARNT):
+            return  # words come first
+        for name in ORDERS:
             count = event.get(f"{name}_count", 0.0)
             if f"{name}_accuracy" not in event or count < FEWEST_PAIRS or not self._fair(event, "order"):
                 continue
@@ -106,13 +125,13 @@ class Health:
             seen = (
                 f"{name} accuracy {right:.1%} over {count:,.0f} pairs after {_amount(event['tokens'])} tokens{answer}"
             )
-            if right <= 0.5 + CHANCE * math.sqrt(0.25 / count):
+            trained = self._pairs.count >= FEWEST_STEPS and self._pairs.above(0.5, CHANCE)
+            if not trained and right <= 0.5 + CHANCE * math.sqrt(0.25 / count):
                 if self._may("order", event):
-                    words = event.get("mlm", 0.0) > self.floor - LEARNT
-                    yield Finding("order", f"{seen}: a coin does as well; {remedies.order(self.run, words)}")
+                    yield Finding("order", f"{seen}: a coin does as well; {remedies.order(self.run)}")
             elif same and self._may("constant", event):
                 packing = f"data.packing={self.run.data.packing}"
-                yield Finding("constant", f"{seen}: nearly all pairs have one label; {remedies.LOOK}, and at {packing}")
+                yield Finding("constant", f"{seen}: most pairs have one label; {remedies.LOOK}, and at {packing}")
 
     def _explosion(self, event: Mapping[str, Any]) -> Iterator[Finding]:
         loss, best, calmer = event["loss"], self._loss.best, remedies.calmer(self.run)
@@ -130,7 +149,7 @@ class Health:
     def _gradient(self, event: Mapping[str, Any]) -> Iterator[Finding]:
         usual = self._norm.value
         times = self._norm.add(event["norm"])
-        if times == 1.0:
+        if FAINT <= times <= 1.0 or self._done(event) < self.run.schedule.warm:
             return
         self._strange += 1
         if self._may("gradient", event):
@@ -172,7 +191,7 @@ class Health:
     def _fair(self, event: Mapping[str, Any], what: str) -> bool:
         """Whether there has been enough training for a judgement."""
         schedule, done, share = self.run.schedule, self._done(event), SHARES[what]
-        often = share / SHARES["words"]
+        often = share / SHARES["floor"]
         return bool(
             event["step"] >= FEW_STEPS * often and event["tokens"] >= FEW_TOKENS * often
             and done >= 1.5 * schedule.warm and done >= share * schedule.total

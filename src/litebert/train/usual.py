@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
-OUTLIER, SPREADS = 10.0, 6.0  # far out is more than so many times the usual, and so many standard deviations
+OUTLIER, SPREADS = 20.0, 6.0  # far out is more than so many times the usual, and so many standard deviations
 _LEAST = 1e-30  # has a logarithm
 _STEP = 0.5  # of the logarithm: what is strange may become usual so fast
 _KEPT = 50  # stretches whose pace is remembered
@@ -49,6 +49,24 @@ class Usual:
         self._variance = (1 - weight) * (self._variance + weight * step * step)
         far = known and abs(distance) > max(math.log(OUTLIER), SPREADS * spread)
         return math.exp(distance) if far else 1.0
+
+
+class Sample(NamedTuple):
+    """Some numbers, as far as their mean and its error need them."""
+
+    count: int = 0  # type: ignore[assignment]  # hides tuple.count, which nobody asks
+    total: float = 0.0
+    squares: float = 0.0
+
+    def with_one(self, number: float) -> Sample:
+        """With one number more."""
+        return Sample(self.count + 1, self.total + number, self.squares + number * number)
+
+    def above(self, expected: float, deviations: float) -> bool:
+        """Whether the mean lies so many standard errors above what was expected, or more."""
+        mean = self.total / self.count
+        variance = max(0.0, self.squares / self.count - mean * mean)
+        return mean - expected > deviations * math.sqrt(variance / self.count)
 
 
 class Slow(NamedTuple):
