@@ -26,7 +26,8 @@ _WORDS = ("a", "bends", "below", "boats", "grain", "ground", "mill", "river", "s
 def tokenizer(*more: str) -> Tokenizer:
     """A WordPiece of letters and a few words; digits are unknown to it."""
     letters = list(string.ascii_lowercase + ".,")
-    names = [*SPECIALS, *letters, *(f"##{letter}" for letter in letters), *(word for word in _WORDS if len(word) > 1), *more]
+    words = [word for word in _WORDS if len(word) > 1]
+    names = [*SPECIALS, *letters, *(f"##{letter}" for letter in letters), *words, *more]
     vocabulary = {name: number for number, name in enumerate(names)}
     model = models.WordPiece(vocabulary, unk_token="[UNK]", continuing_subword_prefix="##")
     engine = tokenizers.Tokenizer(model)

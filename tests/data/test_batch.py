@@ -42,7 +42,7 @@ def test_every_value_arrives(name: str, device: str) -> None:
 
 
 def test_all_of_them_are_taken_as_they_are() -> None:
-    """By the embedding, the padding, `asked` of a head, and the losses, where a row without order counts for nothing."""
+    """By the embedding, the padding, `asked` of a head, and the losses, where a row without order counts nothing."""
     batch = first("albert")
     told = batch._replace(order=np.where(np.arange(16) < 3, NO_ORDER, batch.order).astype(np.int8))
     config = Config(vocab=200, embedding=8, hidden=16, layers=1, heads=2, ffn=16, max_positions=48)

@@ -28,7 +28,7 @@ def test_the_inverse_undoes_any_count(count: int, seed: int, epoch: int, data: s
     places = np.array(data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=8)), dtype=np.int64)
     examples = order.permute(places, count, seed, epoch)
     assert examples.dtype == np.int64
-    assert 0 <= examples.min()
+    assert examples.min() >= 0
     assert examples.max() < count
     assert np.array_equal(order.inverse(examples, count, seed, epoch), places)
 

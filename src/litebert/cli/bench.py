@@ -6,14 +6,11 @@ from typing import Annotated
 
 import typer
 
-from litebert.cli import console
+from litebert.cli import bench_data, console
 
 app = typer.Typer(no_args_is_help=True, help="Measure this machine, and us beside a peer in the same run.")
-
-
-@app.callback()
-def _bench() -> None:
-    """Keeps `forward` a verb of its own while it is the only one."""
+app.command("data")(bench_data.data)
+app.command("build")(bench_data.build)
 
 
 @app.command("forward")

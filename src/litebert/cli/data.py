@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from litebert.cli import console
+from litebert.cli import console, look
 from litebert.cli.progress import Meter
 from litebert.cli.stopping import stoppable
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from litebert.text.tally import Tally
 
 app = typer.Typer(no_args_is_help=True, help="From text to what the model is fed: build shards, and look into them.")
+app.command("show")(look.show)
+app.command("audit")(look.audit)
 
 
 @app.command("build")

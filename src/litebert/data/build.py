@@ -20,7 +20,7 @@ import litebert
 from litebert import files
 from litebert.data import journal, origin, shards
 from litebert.data import manifest as manifests
-from litebert.data.blocks import blocks
+from litebert.data.blocks import Block, Encodings, blocks
 from litebert.data.frequencies import Frequencies
 from litebert.data.growing import Closed, Growing
 from litebert.data.journal import Entries, State
@@ -130,16 +130,23 @@ class _Task:
         self._tell(growing, share(state.mark, growing.counts["bytes"]), ())
         with contextlib.closing(encoded(blocks(items), self.folder, self.options, count)) as done:
             for block, encodings in done:
-                for closed in growing.feed(block, encodings):
-                    pending = self._write(closed, pending)
-                    if closed.mark is not None:
-                        state = self._step(state, pending, growing, closed.mark)
+                state, pending = self._grown(state, pending, growing, block, encodings)
                 met = tuple(problem for _, problem in block.problems)
                 reached = share(block.marks[-1], growing.counts["bytes"]) if block.marks else 1.0  # problems at the end
                 self._tell(growing, reached, met)
         pending = self._write(growing.rest(), pending)
         self._tell(growing, 1.0, ())
         return self._step(state, pending, growing, Mark(len(self.sources)), ended=True)
+
+    def _grown(
+        self, state: State, pending: Entries, growing: Growing, block: Block, encodings: Encodings
+    ) -> tuple[State, Entries]:
+        """After one more block; what it closes is written, and not held any longer than that."""
+        for closed in growing.feed(block, encodings):
+            pending = self._write(closed, pending)
+            if closed.mark is not None:
+                state = self._step(state, pending, growing, closed.mark)
+        return state, pending
 
     def end(self, state: State) -> dict[str, Any]:
         """Write what says that the set is whole."""

@@ -18,6 +18,7 @@ from litebert.data.shards import Arrays
 NAME = "counts.safetensors"
 LONGEST = 1024  # sentences of so many tokens and more share the last place
 OCTAVES = 40  # documents of 2^i up to 2^(i + 1) tokens share place i
+_AT_ONCE = 1 << 18  # ids that are counted together: NumPy makes eight bytes of each
 
 
 class Frequencies:
@@ -31,7 +32,8 @@ class Frequencies:
     def add(self, split: Split, arrays: Arrays) -> None:
         """Count a shard."""
         side = SPLITS.index(split)
-        self.tokens[side] += np.bincount(arrays.ids, minlength=self.tokens.shape[1])
+        for begin in range(0, len(arrays.ids), _AT_ONCE):
+            self.tokens[side] += np.bincount(arrays.ids[begin : begin + _AT_ONCE], minlength=self.tokens.shape[1])
         lengths = np.minimum(np.diff(arrays.sentences), LONGEST)
         self.sentences[side] += np.bincount(lengths, minlength=LONGEST + 1)
         octaves = np.frexp(np.diff(arrays.sentences[arrays.documents]))[1] - 1  # exact: no logarithm is rounded

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from litebert.data.blocks import Block, Encodings
 from litebert.data.manifest import SPLITS, Split
@@ -25,23 +25,46 @@ class Closed(NamedTuple):
     mark: Mark | None  # where reading goes on; None within a document, where it cannot
 
 
+class _Row:
+    """Numbers that grow at the end of one stretch of memory: when a shard is full, it is not there twice."""
+
+    def __init__(self, kind: DTypeLike) -> None:
+        self._room: NDArray[Any] = np.empty(0, kind)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, values: NDArray[Any]) -> None:
+        end = self._size + len(values)
+        if end > len(self._room):
+            room = np.empty(max(end, 2 * len(self._room)), self._room.dtype)
+            room[: self._size] = self.all
+            self._room = room
+        self._room[self._size : end] = values
+        self._size = end
+
+    @property
+    def all(self) -> NDArray[Any]:
+        return self._room[: self._size]
+
+
 class _Open:
     """The growing shard of one split."""
 
-    def __init__(self) -> None:
-        self.tokens = 0
-        self.parts: list[tuple[NDArray[np.integer], NDArray[np.bool_], NDArray[np.int64]]] = []  # ids, begins, lengths
-        self.owners: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # [P] document number, [P] sentences
+    def __init__(self, vocabulary: int) -> None:
+        self.ids, self.begins = _Row(as_ids([], vocabulary).dtype), _Row(bool)  # [N]
+        self.ends = _Row(np.int64)  # [S] of sentences
+        self.owners, self.counts = _Row(np.int64), _Row(np.int64)  # [P] document number, sentences
 
-    def close(self, vocabulary: int) -> Arrays:
-        ids, begins, lengths = (np.concatenate(each) for each in zip(*self.parts, strict=True))
-        numbers, counts = (np.concatenate(each) for each in zip(*self.owners, strict=True))
-        documents = np.bincount(numbers - numbers[0], weights=counts).astype(np.int64)  # [D], with the empty ones
+    def close(self) -> Arrays:
+        numbers = self.owners.all
+        documents = np.bincount(numbers - numbers[0], weights=self.counts.all).astype(np.int64)  # [D], with empty ones
         return Arrays(
-            as_ids(ids, vocabulary),
-            np.cumsum(np.concatenate([[0], lengths]), dtype=np.int64),
+            self.ids.all,
+            np.concatenate([[0], self.ends.all]),
             np.cumsum(np.concatenate([[0], documents[documents > 0]]), dtype=np.int64),
-            np.packbits(begins, bitorder="little"),
+            np.packbits(self.begins.all, bitorder="little"),
         )
 
 
@@ -51,7 +74,7 @@ class Growing:
     def __init__(self, vocabulary: int, limit: int, counts: Counter[str], problems: Counter[str]) -> None:
         self.vocabulary, self.limit = vocabulary, limit
         self.counts, self.problems = counts, problems
-        self._open = [_Open(), _Open()]  # train, held-out
+        self._open = [_Open(vocabulary), _Open(vocabulary)]  # train, held-out
         self._number = 0  # of the document that is being read
         self._held = False  # it is held out
         self._own = 0  # its tokens in the open shard
@@ -92,7 +115,7 @@ class Growing:
         total = np.cumsum(tokens)  # [P - begin]
         before = np.maximum.accumulate(np.where(first, total - tokens, -self._own))
         own = total - before  # of each piece's document, in the open shard
-        sides = (self._open[side].tokens + np.cumsum(np.where(held == bool(side), tokens, 0)) for side in (0, 1))
+        sides = (len(self._open[side].ids) + np.cumsum(np.where(held == bool(side), tokens, 0)) for side in (0, 1))
         over = np.logical_or.reduce([side >= self.limit for side in sides])
         closes = np.where(unfinished, own >= self.limit, over)
         last = int(np.argmax(closes)) if closes.any() else len(tokens) - 1
@@ -115,9 +138,11 @@ class Growing:
             else:
                 of_token, of_sentence = np.repeat(mine, tokens), np.repeat(mine, counts)
                 part = ids[of_token], begins[of_token], lengths[of_sentence]
-            shard.parts.append(part)
-            shard.owners.append((numbers[pieces][mine], counts[mine]))
-            shard.tokens += len(part[0])
+            shard.ends.add(len(shard.ids) + np.cumsum(part[2]))
+            shard.ids.add(part[0])
+            shard.begins.add(part[1])
+            shard.owners.add(numbers[pieces][mine])
+            shard.counts.add(counts[mine])
 
     def _count(
         self, encodings: Encodings, first: NDArray[np.bool_], numbers: NDArray[np.int64], begin: int, end: int,
@@ -144,8 +169,8 @@ class Growing:
     def _close(self, sides: list[int], mark: Mark | None) -> Closed:
         made: dict[Split, Arrays] = {}
         for side in sides:
-            if self._open[side].tokens:
-                made[SPLITS[side]] = self._open[side].close(self.vocabulary)
-        self._open = [_Open() if side in sides else shard for side, shard in enumerate(self._open)]
+            if len(self._open[side].ids):
+                made[SPLITS[side]] = self._open[side].close()
+                self._open[side] = _Open(self.vocabulary)
         self._own = 0
         return Closed(made, mark)

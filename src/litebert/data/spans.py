@@ -44,7 +44,7 @@ class Taken(NamedTuple):
 
 def shares(spans: Spans, longest: int) -> NDArray[np.float64]:
     """How probable spans of 1, 2, … units are: ALBERT §3.1, SpanBERT §3.1, UniLM §2.3, XLNet's released code."""
-    units = np.arange(1, (1 if spans == "one" else longest) + 1)
+    units: NDArray[np.float64] = np.arange(1.0, (1 if spans == "one" else longest) + 1)
     weights: NDArray[np.float64]
     match spans:
         case "one":
@@ -55,7 +55,7 @@ def shares(spans: Spans, longest: int) -> NDArray[np.float64]:
             weights = 0.8**units
         case "unilm":
             weights = np.where(units == 1, 0.8, 0.2 / max(1, longest - 1))
-    return weights / weights.sum()
+    return weights / float(weights.sum())
 
 
 def lengths(bits: NDArray[np.uint64], spans: Spans, longest: int) -> Places:
