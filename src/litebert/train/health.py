@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from litebert.train import remedies
 from litebert.train.predictions import predictions
 from litebert.train.recipe import Run
-from litebert.train.usual import Pace, Sample, Usual
+from litebert.train.usual import Pace, Sample, Smooth, Usual
 
 __all__ = ["Finding", "Health", "predictions"]
 
@@ -31,14 +31,14 @@ SAME = {"all": 0.9, "half": 0.4, "order": 0.98}  # share of one answer
 FAINT = 0.01  # of the usual gradient; what is between this and the usual is the run's own affair
 ADRIFT = 1.5  # nats above the best that a loss was: what was learnt is going
 EXPLODED, IN_A_ROW = 3.0, 10  # nats above the best, above guessing too, so many steps without a break
-SETTLED = 20  # steps before a loss is something to compare with
 SLOW = 0.5  # of the usual pace
+LOOKS = 50  # steps between two looks at the training loss where there is no held-out text
 
 
 class Finding(NamedTuple):
     """Something that a person should know."""
 
-    kind: str  # plateau, order, constant, gradient, trust, throughput or explosion
+    kind: str  # plateau, constant, overfit, order, explosion, gradient, trust or throughput
     text: str  # what was seen, the likely cause, what helps
     fatal: bool = False
 
@@ -49,7 +49,9 @@ class Health:
     def __init__(self, run: Run, floor: float, notes: Mapping[str, Any]) -> None:
         self.run, self.floor = run, floor
         self._told: dict[str, float] = dict(notes.get("told", {}))  # kind -> where in the run
-        self._best = float(notes.get("best", math.inf))  # held-out loss of words
+        self._best = float(notes.get("best", math.inf))  # loss of words, held-out where there is such text
+        self._held_out = bool(notes.get("held_out", False))
+        self._trained = Smooth(*notes.get("trained", ()))  # loss of words on training text
         self._phase = int(notes.get("phase", 0))
         self._loss = _Loss.of(notes.get("loss"))
         self._pairs = Sample(*notes.get("pairs", ()))  # accuracies on orders since the last evaluation
@@ -64,7 +66,7 @@ class Health:
         """All that an unbroken run would remember here; no clock has a part in it."""
         return {
             "told": dict(self._told), "phase": self._phase, "loss": self._loss.notes(), "strange": self._strange,
-            "pairs": list(self._pairs),
+            "pairs": list(self._pairs), "trained": list(self._trained), "held_out": self._held_out,
             "norm": self._norm.notes(), "trust": {name: usual.notes() for name, usual in self._trust.items()},
             **({"best": self._best} if math.isfinite(self._best) else {}),
         }  # fmt: skip
@@ -77,27 +79,31 @@ class Health:
         for name in ORDERS:
             if f"{name}_accuracy" in event:
                 self._pairs = self._pairs.with_one(event[f"{name}_accuracy"])
-        return [*self._explosion(event), *self._gradient(event), *self._ratios(event), *self._throughput(event)]
+        found = [*self._explosion(event), *self._gradient(event), *self._ratios(event), *self._throughput(event)]
+        if "mlm" in event:
+            self._trained = self._trained.with_one(event["mlm"])
+            if not self._held_out and event["step"] % LOOKS == 0:
+                found += self._words({**event, "mlm": self._trained.mean}, "training")
+        return found
 
     def evaluation(self, event: Mapping[str, Any]) -> list[Finding]:
         """What the event of an evaluation gives cause to say."""
-        found = [*self._words(event), *self._order(event)]
-        if "mlm" in event:
-            self._best = min(self._best, event["mlm"])
+        if not self._held_out and event["step"] > 0:  # what training text came to is another matter
+            self._held_out, self._best = True, math.inf
+        found = [*self._words(event, "held-out"), *self._order(event)]
         if self._pairs.count >= FEWEST_STEPS:
             self._pairs = Sample()
         return found
 
-    def _words(self, event: Mapping[str, Any]) -> Iterator[Finding]:
+    def _words(self, event: Mapping[str, Any], text: str) -> Iterator[Finding]:
         if "mlm" not in event or not self.floor > 0:
             return
-        top, loss = event.get("mlm_top", 0.0), event["mlm"]
+        top, loss, best = event.get("mlm_top", 0.0), event["mlm"], self._best
+        self._best = min(best, loss)
         answer = f", the same word for {top:.0%} of all places" if top >= SAME["half"] else ""
-        seen = f"held-out mlm loss {loss:.2f} after {_amount(event['tokens'])} tokens{answer}"
-        if self._best < self.floor * (1 - LEARNT) and (top >= SAME["all"] or loss > self.floor * (1 - PLATEAU)):
-            if self._may("constant", event):
-                gone = f"{seen}: it was {self._best:.2f} before, what was learnt is gone"
-                yield Finding("constant", f"{gone}; {remedies.calmer(self.run)}")
+        seen = f"{text} mlm loss {loss:.2f} after {_amount(event['tokens'])} tokens{answer}"
+        if best < self.floor * (1 - LEARNT) and (top >= SAME["all"] or loss > self.floor * (1 - PLATEAU)):
+            yield from self._lost(event, f"{seen}, where it was {best:.2f} before")
             return
         stuck = self._stuck(loss, top)
         fair = self._fair(event, stuck or "floor")
@@ -107,6 +113,15 @@ class Health:
             yield Finding("plateau", f"{seen}: {what} {floor}; {remedies.learn(self.run, stuck, short=not fair)}")
         elif not stuck and top >= SAME["all"] and fair and self._may("constant", event):
             yield Finding("constant", f"{seen}: the text is of little else, or {remedies.calmer(self.run)}")
+
+    def _lost(self, event: Mapping[str, Any], seen: str) -> Iterator[Finding]:
+        """Where a model knew words and no longer does: it has collapsed, or knows its training text by heart."""
+        heart = self._trained.settled and self._trained.mean < self.floor * (1 - LEARNT)
+        if heart and self._may("overfit", event):
+            known = f"on training text it is {self._trained.mean:.2f}, which is learnt by heart"
+            yield Finding("overfit", f"{seen}: {known}; {remedies.forget(self.run)}")
+        elif not heart and self._may("constant", event):
+            yield Finding("constant", f"{seen}: what was learnt is gone; {remedies.calmer(self.run)}")
 
     def _stuck(self, loss: float, top: float) -> remedies.Stuck | None:
         if loss > self.floor * (1 - PLATEAU):
@@ -120,31 +135,28 @@ class Health:
             count = event.get(f"{name}_count", 0.0)
             if f"{name}_accuracy" not in event or count < FEWEST_PAIRS or not self._fair(event, "order"):
                 continue
-            right, same = event[f"{name}_accuracy"], event.get("order_top", 0.0) >= SAME["order"]
-            answer = f", the same answer for {event['order_top']:.0%} of them" if same else ""
-            seen = (
-                f"{name} accuracy {right:.1%} over {count:,.0f} pairs after {_amount(event['tokens'])} tokens{answer}"
-            )
+            right, top = event[f"{name}_accuracy"], event.get("order_top", 0.0)
+            answer = f", the same answer for {top:.0%} of them" if top >= SAME["order"] else ""
+            seen = f"{name} accuracy {right:.1%} over {count:,.0f} pairs after {_amount(event['tokens'])} tokens"
+            seen += answer
             trained = self._pairs.count >= FEWEST_STEPS and self._pairs.above(0.5, CHANCE)
             if not trained and right <= 0.5 + CHANCE * math.sqrt(0.25 / count):
                 if self._may("order", event):
                     yield Finding("order", f"{seen}: a coin does as well; {remedies.order(self.run)}")
-            elif same and self._may("constant", event):
+            elif answer and self._may("constant", event):
                 packing = f"data.packing={self.run.data.packing}"
                 yield Finding("constant", f"{seen}: most pairs have one label; {remedies.LOOK}, and at {packing}")
 
     def _explosion(self, event: Mapping[str, Any]) -> Iterator[Finding]:
-        loss, best, calmer = event["loss"], self._loss.best, remedies.calmer(self.run)
+        loss, step, best = event["loss"], event["step"], self._loss.best
         self._loss = self._loss.after(loss, loss > max(best + EXPLODED, self._guessing))
         if self._loss.high >= IN_A_ROW:
-            seen = (
-                f"loss {loss:.4g} at step {event['step']}, for {IN_A_ROW} steps far above {best:.2f}, the best it was"
-            )
+            seen = f"loss {loss:.4g} at step {step}, for {IN_A_ROW} steps far above {best:.2f}, the best it was"
             what = f"training has diverged, guessing would cost {self._guessing:.2f}"
-            yield Finding("explosion", f"{seen}: {what}; {calmer}, and begin anew", fatal=True)
-        elif self._loss.mean > best + ADRIFT and self._may("explosion", event):
-            seen = f"loss {self._loss.mean:.2f} around step {event['step']}, where it was {best:.2f}"
-            yield Finding("explosion", f"{seen}: what was learnt is being lost; {calmer}")
+            yield Finding("explosion", f"{seen}: {what}; {remedies.calmer(self.run)}, and begin anew", fatal=True)
+        elif self._loss.recent.mean > best + ADRIFT and self._may("explosion", event):
+            seen = f"loss {self._loss.recent.mean:.2f} around step {step}, where it was {best:.2f}"
+            yield Finding("explosion", f"{seen}: what was learnt is being lost; {remedies.calmer(self.run)}")
 
     def _gradient(self, event: Mapping[str, Any]) -> Iterator[Finding]:
         usual = self._norm.value
@@ -209,8 +221,7 @@ class Health:
 class _Loss(NamedTuple):
     """A training loss: its recent mean, the lowest that this was, and how long it has been much too high."""
 
-    seen: int = 0
-    mean: float = 0.0
+    recent: Smooth = Smooth()
     best: float = math.inf
     high: int = 0
 
@@ -219,18 +230,18 @@ class _Loss(NamedTuple):
         """From its notes, or from nothing."""
         if not noted:
             return cls()
-        seen, mean, best, high = noted
-        return cls(seen, mean, math.inf if best is None else best, high)
+        recent, best, high = noted
+        return cls(Smooth(*recent), math.inf if best is None else best, high)
 
-    def notes(self) -> list[float | None]:
+    def notes(self) -> list[Any]:
         """Without infinity, which JSON has not."""
-        return [value if math.isfinite(value) else None for value in self]
+        return [list(self.recent), self.best if math.isfinite(self.best) else None, self.high]
 
     def after(self, loss: float, high: bool) -> _Loss:
         """With one step more."""
-        seen = self.seen + 1
-        mean = self.mean + (loss - self.mean) / min(seen, SETTLED)
-        return _Loss(seen, mean, min(self.best, mean) if seen >= SETTLED else self.best, self.high + 1 if high else 0)
+        recent = self.recent.with_one(loss)
+        best = min(self.best, recent.mean) if recent.settled else self.best
+        return _Loss(recent, best, self.high + 1 if high else 0)
 
 
 def _norms(noted: Any) -> Usual:

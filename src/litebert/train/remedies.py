@@ -69,6 +69,16 @@ def order(run: Run) -> str:
     return _either([*found, "see whether you can tell them apart (litebert data show)"])
 
 
+def forget(run: Run) -> str:
+    """Of a text that is known by heart."""
+    schedule, found = run.schedule, ["build the shards from more text"]
+    if schedule.total:
+        found.append(f"end sooner (schedule.total, now {schedule.total:g} {schedule.unit})")
+    if not run.model.dropout:
+        found.append("set model.dropout=0.1")
+    return _either(found)
+
+
 def calmer(run: Run) -> str:
     """Of steps that are too long."""
     return _either(_calmer(run))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 OUTLIER, SPREADS = 20.0, 6.0  # far out is more than so many times the usual, and so many standard deviations
+_SETTLED = 20
 _LEAST = 1e-30  # has a logarithm
 _STEP = 0.5  # of the logarithm: what is strange may become usual so fast
 _KEPT = 50  # stretches whose pace is remembered
@@ -49,6 +50,23 @@ class Usual:
         self._variance = (1 - weight) * (self._variance + weight * step * step)
         far = known and abs(distance) > max(math.log(OUTLIER), SPREADS * spread)
         return math.exp(distance) if far else 1.0
+
+
+class Smooth(NamedTuple):
+    """The mean of the last numbers, about so many as it takes to settle."""
+
+    seen: int = 0
+    mean: float = 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is something to compare with."""
+        return self.seen >= _SETTLED
+
+    def with_one(self, number: float) -> Smooth:
+        """With one number more."""
+        seen = self.seen + 1
+        return Smooth(seen, self.mean + (number - self.mean) / min(seen, _SETTLED))
 
 
 class Sample(NamedTuple):
@@ -93,7 +111,7 @@ class Pace:
 
     def add(self, rate: float, now: float) -> Slow | None:
         """Once for every time that it falls: the stretch that ended now, if it is slow."""
-        if self._began is None or now < self._began:
+        if self._began is None:
             self._began, self._rates = now, []
         self._rates.append(rate)
         took = now - self._began
