@@ -55,19 +55,23 @@ def _trust_row(name: str, series: Series, up: axes.Axis, across: axes.Axis) -> l
 def _charts(histories: Sequence[History], names: Sequence[str], field: Field) -> list[str]:
     """One way to count progress: the objectives' losses and accuracies, then how the optimizer and the machine did."""
     unit, scale = _unit(histories, field)
-    x = Side(unit, zero=True)
+    x, alone = Side(unit, zero=True), len(histories) == 1
     objectives = list(dict.fromkeys(name for history in histories for name in history.objectives))
     drawn = []
     for name in objectives:
         title = told.NAMES.get(name, name).capitalize()
         drawn.append(page.figure(f"{title}: loss", "nats", figures.chart(
             _lines(histories, names, field, scale, name), x, Side("nats"),
-            label=f"{title}: loss in nats {_TITLES[field]}", levels=_floors(histories, names, name),
+            label=f"{title}: loss in nats {_TITLES[field]}", levels=_floors(histories, names, name), bands=alone,
         )))  # fmt: skip
         drawn.append(page.figure(f"{title}: right", "%", figures.chart(
             _lines(histories, names, field, scale, f"{name}_accuracy", 100.0), x, Side("%", zero=name not in _CHANCE),
-            label=f"{title}: accuracy in percent {_TITLES[field]}", levels=_chances(histories, name),
+            label=f"{title}: accuracy in percent {_TITLES[field]}", levels=_chances(histories, name), bands=alone,
         )))  # fmt: skip
+    lines = [line for line in _lines(histories, names, field, scale, "mlm_top", 100.0) if line.kind == "bold"]
+    drawn.append(page.figure("Masked words: share of the commonest answer", "%", figures.chart(
+        lines, x, Side("%", zero=True), label=f"Share of the commonest answer in percent {_TITLES[field]}",
+    )))  # fmt: skip
     others = (
         ("rate", "Learning rate", Side("", zero=True)),
         ("norm", "Length of the gradient", Side("", log=True)),
@@ -77,7 +81,7 @@ def _charts(histories: Sequence[History], names: Sequence[str], field: Field) ->
         lines = [line for line in _lines(histories, names, field, scale, key) if line.kind == "thin"]
         lines = [line._replace(kind="bold") for line in lines] if key == "rate" else lines
         label = f"{title} {_TITLES[field]}"
-        drawn.append(page.figure(title, y.unit, figures.chart(lines, x, y, label=label)))
+        drawn.append(page.figure(title, y.unit, figures.chart(lines, x, y, label=label, bands=alone)))
     return drawn
 
 
@@ -128,13 +132,14 @@ def _chances(histories: Sequence[History], objective: str) -> list[Level]:
     if objective != "mlm":
         return []
     values = dict.fromkeys(history.most_frequent for history in histories if history.most_frequent is not None)
-    return [Level(100 * value, f"always the most frequent piece {value:.1%}") for value in values]
+    return [Level(100 * value, f"always the most frequent piece {told.percent(value)}") for value in values]
 
 
 def _legend(several: bool) -> str:
     """What the lines are; the runs' colours stand at the top of the page."""
     thin, bold = (7, 7) if several else (0, 1)
+    shaded = "" if several else "; shaded from its least to its most"
     return page.legend((
-        (figures.key("thin", thin), "training, the mean of each stretch; shaded from its least to its most"),
+        (figures.key("thin", thin), f"training, the mean of each stretch{shaded}"),
         (figures.key("bold", bold), "held-out text"),
     ))  # fmt: skip

@@ -50,8 +50,13 @@ class Side(NamedTuple):
     whole: bool = False  # a tick at every whole number: layers
 
 
-def chart(lines: Sequence[Line], x: Side, y: Side, *, label: str, levels: Sequence[Level] = ()) -> str:
-    """Lines over one another, as one SVG; '' where there is nothing to draw."""
+def chart(
+    lines: Sequence[Line], x: Side, y: Side, *, label: str, levels: Sequence[Level] = (), bands: bool = True
+) -> str:
+    """Lines over one another, as one SVG; '' where there is nothing to draw.
+
+    bands: shade what a thinned line leaves out, from its least to its most.
+    """
     lines = [kept for line in lines if (kept := _drawable(line, y)).x]
     if not lines:
         return ""
@@ -60,7 +65,8 @@ def chart(lines: Sequence[Line], x: Side, y: Side, *, label: str, levels: Sequen
     values = [value for each in shown for value in each.mean] + [level.value for level in levels]
     up = axes.axis(values, log=y.log, zero=y.zero)
     parts = [_grid(across, up, x)]
-    parts += [_band(each, line.colour, across, up) for line, each in zip(lines, shown, strict=True)]
+    if bands:
+        parts += [_band(each, line.colour, across, up) for line, each in zip(lines, shown, strict=True)]
     parts += [_level(level, up) for level in levels]
     parts += [_line(line, each, across, up) for line, each in zip(lines, shown, strict=True)]
     return (

@@ -36,7 +36,7 @@ def measure(model: Model, tokenizer: Tokenizer, texts: Sequence[str]) -> Layers:
     total = torch.zeros(2, model.config.depth, dtype=torch.float64)
     tokens = 0
     with rows.resting(model):
-        for group in rows.batches(tokenizer, encoded, _BATCH, model.embedding.word.weight.device):
+        for group in rows.batches(model, tokenizer, encoded, _BATCH):
             real = torch.ones_like(group.ids) if group.mask is None else group.mask
             total += between(group.through(model, all_hidden=True).hidden, real)
             tokens += int(real.sum())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from litebert.lab import examples, figures, layers, page
+from litebert.lab import examples, figures, layers, page, told
 from litebert.lab.examples import Answer, Drawn, Question
 from litebert.lab.figures import Line, Side
 from litebert.lab.layers import Layers
@@ -17,7 +17,8 @@ from litebert.text.tokenizer import Tokenizer
 from litebert.vectors.neighbours import Neighbour
 
 _MEASURED = 48  # texts that the layers are measured on
-_DRAWN, _SUREST = 6, 3  # examples that are shown
+_DRAWN, _SUREST = 6, 4  # examples that are shown
+_BESIDE = 2  # models whose guesses fit in half the page's width
 
 
 class Seen(NamedTuple):
@@ -45,7 +46,8 @@ def layer_figure(seen: Sequence[Seen], before: Seen | None) -> str:
     """Distance and angle between what goes into each layer and what comes out of it."""
     measured = [(place, one) for place, one in enumerate(seen) if one.layers.tokens]
     named: list[tuple[figures.Kind, int, str]] = [("bold", place, one.name) for place, one in measured]
-    named = ([("dashed", 7, before.name)] if before is not None and before.layers.tokens else []) + named
+    if before is not None and before.layers.tokens:
+        named.insert(0, ("dashed", 7, before.name))
     parts = []
     for field, title, unit in (
         ("distance", "How far it moves", "L2 distance"),
@@ -102,8 +104,8 @@ def _hits(sides: Sequence[Seen], count: int) -> str:
     rows = []
     for one in sides:
         shares = [sum(0 <= answer.place < most for answer in one.answers) / count for most in (1, 5)]
-        rows.append([page.text(one.name), *(page.number(share, f"{share:.1%}") for share in shares)])
-    return page.table((f"of {count} hidden words", "right at the first guess", "among the first five"), rows, (1, 2))
+        rows.append([page.text(one.name), *(page.number(share, told.percent(share)) for share in shares)])
+    return page.table((f"of {count} hidden words", "first guess right", "right in five"), rows, (1, 2))
 
 
 def _cards(places: Sequence[int] | range, sides: Sequence[Seen], asked: Sequence[Question]) -> str:
@@ -116,7 +118,7 @@ def _cards(places: Sequence[int] | range, sides: Sequence[Seen], asked: Sequence
         )
         lists = "".join(f"<div><h4>{page.text(one.name)}</h4>{_list(one.answers[place])}</div>" for one in sides)
         cards.append(f'<div class="card">{sentence}<div class="sides">{lists}</div></div>')
-    return f'<div class="examples">{"".join(cards)}</div>'
+    return f'<div class="examples{" broad" if len(sides) > _BESIDE else ""}">{"".join(cards)}</div>'
 
 
 def _list(answer: Answer) -> str:
@@ -124,11 +126,10 @@ def _list(answer: Answer) -> str:
     for place, guess in enumerate(answer.guesses):
         right = ' class="right-one"' if place == answer.place else ""
         shown = f"{'' if guess.begins or not guess.word.isalpha() else '·'}{guess.word or '␣'}"
-        percent = 100 * guess.probability
-        share = f"{percent:.0f} %" if percent >= 9.5 else f"{percent:.1f} %" if percent >= 0.095 else "< 0.1 %"
+        tick = " ✓" if right else ""
         rows.append(
-            f'<li{right} style="--share:{percent:.1f}%"><span>{page.text(shown)}{" ✓" if right else ""}</span>'
-            f"<span>{page.number(round(guess.probability, 6), share)}</span></li>"
+            f'<li{right} style="--share:{100 * guess.probability:.1f}%"><span>{page.text(shown)}{tick}</span>'
+            f"<span>{page.number(round(guess.probability, 6), told.percent(guess.probability))}</span></li>"
         )
     return f'<ol class="guesses">{"".join(rows)}</ol>'
 

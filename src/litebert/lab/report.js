@@ -17,7 +17,7 @@ document.querySelectorAll("svg.chart").forEach((svg) => {
     name: line.dataset.name, look: [...line.classList].find((name) => /^c\d$/.test(name)),
     points: line.getAttribute("points").split(" ").map((point) => point.split(",").map(Number)),
   }));
-  const cursor = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  const cursor = document.createElementNS(svg.namespaceURI, "path");
   cursor.setAttribute("class", "cursor");
   const tip = document.createElement("div");
   tip.className = "tip";

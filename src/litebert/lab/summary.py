@@ -9,6 +9,7 @@ from typing import NamedTuple
 from litebert.interop import folder as folders
 from litebert.lab import page, told
 from litebert.lab.history import History, Outcome
+from litebert.optim.schedule import Progress
 
 _COIN = {"sop", "nsp"}
 
@@ -21,10 +22,11 @@ def header(histories: Sequence[History], names: Sequence[str]) -> str:
             f'<div class="tiles">{"".join(_tiles(histories[0]))}</div>'
         )
     each = "".join(
-        f"<h3>{page.swatch(place)}{page.text(name)}</h3>{_words(one, 'note')}"
+        f"<div><h3>{page.swatch(place)}{page.text(name)}</h3>{_words(one, 'note')}</div>"
         for place, (one, name) in enumerate(zip(histories, names, strict=True))
     )
-    return f'<p class="over">Pre-training</p><h1>{len(names)} runs compared</h1>{_compared(histories, names)}{each}'
+    table = _compared(histories, names)
+    return f'<p class="over">Pre-training</p><h1>{len(names)} runs compared</h1>{table}<div class="runs">{each}</div>'
 
 
 def _words(history: History, look: str) -> str:
@@ -77,7 +79,7 @@ def _against_chance(history: History, outcome: Outcome) -> str:
     most = history.most_frequent
     if outcome.objective != "mlm" or most is None:
         return asked.strip(" ()")
-    return f"always the most frequent piece: {page.number(most, f'{most:.1%}')}{asked}"
+    return f"always the most frequent piece: {page.number(most, told.percent(most))}{asked}"
 
 
 def _pace(history: History) -> list[str]:
@@ -87,14 +89,24 @@ def _pace(history: History) -> list[str]:
         page.tile(
             "Tokens seen", page.number(tokens, told.size(tokens)), f"in {page.number(steps, f'{steps:,.0f}')} steps"
         ),
-        page.tile("Time", page.number(seconds, told.duration(seconds))),
+        page.tile("Time", page.number(seconds, told.duration(seconds)), _ended(history)),
     ]
     if history.speed is not None:
         share = history.share_of_peak
-        note = "" if share is None else f"{page.number(share, f'{share:.0%}')} of the machine's peak"
+        note = "" if share is None else f"{page.number(share, told.percent(share))} of the machine's peak"
         value = f"{page.number(history.speed, f'{history.speed:,.0f}')} <small>tokens/s</small>"
         tiles.append(page.tile("Speed while training", value, note))
     return tiles
+
+
+def _ended(history: History) -> str:
+    """How much of its schedule a run that is not at its end has made."""
+    run, last = history.run, history.last
+    if run is None or not run.schedule.total:
+        return ""
+    progress = Progress(*(last.get(name, 0) for name in ("step", "tokens", "seconds")))
+    share = run.schedule.share(progress)
+    return "" if share >= 1 else f"{page.number(share, told.percent(share))} of its schedule"
 
 
 class _Column(NamedTuple):
@@ -131,14 +143,14 @@ def _columns(histories: Sequence[History]) -> list[_Column]:
         title = told.NAMES.get(name, name)
         if name not in _COIN:
             found.append(_Column(f"{title}: loss", partial(_loss, name), "{:.3f}".format, -1))
-        found.append(_Column(f"{title}: right", partial(_right, name), "{:.1%}".format, 1))
+        found.append(_Column(f"{title}: right", partial(_right, name), told.percent, 1))
     return [
         *found, _Column("under the floor", _gap, "{:.2f}".format, 1),
         _Column("tokens", lambda one: float(one.last.get("tokens", 0)), told.size),
         _Column("steps", lambda one: float(one.last.get("step", 0)), "{:,.0f}".format),
         _Column("time", lambda one: float(one.last.get("seconds", 0)), told.duration),
         _Column("tokens/s", lambda one: one.speed, "{:,.0f}".format, 1),
-        _Column("of peak", lambda one: one.share_of_peak, "{:.0%}".format, 1),
+        _Column("of peak", lambda one: one.share_of_peak, told.percent, 1),
     ]  # fmt: skip
 
 

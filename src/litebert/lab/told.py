@@ -32,14 +32,15 @@ def model(config: Config) -> str:
 
 def training(run: Run, history: History) -> str:
     """What it learnt, from what, and how long."""
-    learnt = " and ".join(_LEARNT.get(name, name) for name in run.model.objectives)
+    details = {"mlm": _masked(run.data), "rtd": _masked(run.data)}
+    learnt = " and ".join(_LEARNT.get(name, name) + details.get(name, "") for name in run.model.objectives)
     start = f"from the weights of {run.start}" if run.start else f"from random weights (seed {run.training.seed})"
     rows = f"{run.training.tokens:,} tokens a step" if run.training.tokens else f"{run.training.batch} rows a step"
     lengths = " then ".join(str(phase.length) for phase in run.stretches())
     said = next((event["precision"] for event in history.events if event.get("precision")), "")
     machine = f" Precision: {said}." if said else ""
     return (
-        f"It learnt {learnt}{_masked(run.data)}, {start}, on rows of {lengths} tokens, {rows}, with "
+        f"It learnt {learnt}, {start}, on rows of {lengths} tokens, {rows}, with "
         f"{_rule(run.optimizer)} at a peak rate of {run.schedule.peak:g} ({run.schedule.kind}), "
         f"{_budget(run)}.{machine}"
     )
@@ -51,6 +52,14 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def percent(share: float) -> str:
+    """A share for people: 4.6 %, and never 0 for what is more."""
+    value = 100 * share
+    if 0 < value < 0.05:
+        return "< 0.1 %"
+    return f"{value:.0f} %" if value >= 99.95 or value == 0 else f"{value:.1f} %"
 
 
 def size(value: float) -> str:
@@ -73,8 +82,6 @@ def _shared(config: Config) -> str:
 
 
 def _masked(data: Recipe) -> str:
-    if data.task not in ("mlm", "rtd"):
-        return ""
     spans = "" if data.spans == "one" else f", in spans of up to {data.longest} {data.unit}s"
     return f" ({100 * data.rate:.3g} % of the tokens{spans})"
 

@@ -39,7 +39,7 @@ def encode(
     vectors = np.empty((len(texts), model.config.hidden), np.float32)
     every = pooling == "first-last" or layer not in (LAST, model.config.depth)
     with rows.resting(model):
-        for group in rows.batches(tokenizer, encoded, batch, model.embedding.word.weight.device):
+        for group in rows.batches(model, tokenizer, encoded, batch):
             out = group.through(model, all_hidden=every)
             states = out.hidden if every else (out.last,)
             pooled = _pooled(states, group, pooling, layer if every else LAST, rows.ends_with_cls(tokenizer))

@@ -58,7 +58,7 @@ def fill(model: Model, tokenizer: Tokenizer, texts: Sequence[str], top: int = 5,
     found: list[tuple[tuple[Guess, ...], ...]] = [()] * len(texts)
     hidden = torch.as_tensor(tokenizer.special, device=model.embedding.word.weight.device)
     with rows.resting(model):
-        for group in rows.batches(tokenizer, encoded, batch, hidden.device):
+        for group in rows.batches(model, tokenizer, encoded, batch):
             asked = group.ids == tokenizer.specials.mask
             logits = model.logits(HEAD, group.through(model), asked)  # [R, V]
             guesses = iter(_guesses(logits, hidden, tokenizer, top))

@@ -86,18 +86,16 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
-def batches(
-    tokenizer: Tokenizer, texts: Sequence[Sequence[int]], size: int, device: torch.device | str = "cpu"
-) -> Iterator[Rows]:
+def batches(model: Model, tokenizer: Tokenizer, texts: Sequence[Sequence[int]], size: int) -> Iterator[Rows]:
     """Encoded texts in batches of like length, the longest first: what fits in memory once, fits always."""
     order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
     for start in range(0, len(order), size):
         numbers = order[start : start + size]
-        yield _rows(tokenizer, [texts[number] for number in numbers], numbers, device)
+        yield _rows(model, tokenizer, [texts[number] for number in numbers], numbers)
 
 
-def _rows(tokenizer: Tokenizer, texts: Sequence[Sequence[int]], numbers: list[int], device: torch.device | str) -> Rows:
-    pieces, last = tokenizer.specials, ends_with_cls(tokenizer)
+def _rows(model: Model, tokenizer: Tokenizer, texts: Sequence[Sequence[int]], numbers: list[int]) -> Rows:
+    pieces, last, device = tokenizer.specials, ends_with_cls(tokenizer), model.embedding.word.weight.device
     width = max(map(len, texts)) + SPECIALS
     ids = torch.full((len(texts), width), pieces.pad)
     mask = torch.zeros(len(texts), width, dtype=torch.long)
@@ -106,7 +104,7 @@ def _rows(tokenizer: Tokenizer, texts: Sequence[Sequence[int]], numbers: list[in
         place = slice(width - len(whole), width) if last else slice(len(whole))
         ids[row, place], mask[row, place] = torch.tensor(whole), 1
     segments = None
-    if last:
+    if last and model.config.positions == "relative":  # which asks only whether two are the same
         segments = torch.zeros_like(ids)
         segments[:, -1] = _CLS_SEGMENT
         segments = segments.to(device)
