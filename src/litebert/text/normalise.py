@@ -2,7 +2,8 @@
 
 ALBERT's preprocessing (google-research/albert, tokenization.py: preprocess_text) is Python: white space collapsed,
 `` and '' made ", NFKD, combining marks dropped, lower case; then SentencePiece applies the map of characters that lies
-in its model. All of it is said here in steps that tokenizer.json can hold, so that transformers does the same.
+in its model. All of it is said here in steps that tokenizer.json can hold, so that transformers does the same. One
+letter differs: Python's lower case of a Greek word's last Σ is ς, the engine's is σ.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _WORDS = {
 }  # fmt: skip
 _QUOTES = {"``": '`` to "', "''": "'' to \""}
 _RUNS = " {2,}"
+_JOINER = "\u200d"
+# What `Nmt` of the engine makes spaces of, and what it drops; the first without the joiner.
+_NMT_SPACES = r"[\t\n\f\r\x{1680}\x{200b}\x{200c}\x{200e}\x{200f}\x{2028}\x{2029}\x{2581}\x{feff}\x{fffd}]"
+_NMT_CONTROLS = r"[\x{1}-\x{8}\x{b}\x{e}-\x{1f}\x{7f}\x{8f}\x{9f}]"
 _CAPITALS = 0.001  # of the pieces; the Chinese BERT, which lower-cases, has two with a capital among 21,128
 
 
@@ -42,11 +47,18 @@ def albert(
         steps.append(normalizers.Lowercase())
     if "nfkc" in rule:
         steps.append(normalizers.NFC() if strip_accents else normalizers.NFKC())
+    precompiled = [normalizers.Precompiled(charsmap)] if charsmap else []
     if rule.startswith("nmt"):
-        steps.append(normalizers.Nmt())
-    if charsmap:
-        steps.append(normalizers.Precompiled(charsmap))
+        steps += _nmt(joins=any(step.normalize_str(_JOINER) == _JOINER for step in precompiled))
+    steps += precompiled
     return normalizers.Sequence([*steps, normalizers.Replace(Regex(_RUNS), " "), normalizers.Strip()])
+
+
+def _nmt(joins: bool) -> list[Any]:
+    """What nmt_nfkc does to control characters and rare spaces; of late it leaves the joiner of emoji as it is."""
+    if not joins:
+        return [normalizers.Nmt()]
+    return [normalizers.Replace(Regex(_NMT_SPACES), " "), normalizers.Replace(Regex(_NMT_CONTROLS), "")]
 
 
 def bert(lowercase: bool, strip_accents: bool) -> normalizers.Normalizer:
@@ -96,6 +108,14 @@ def _class(member: Callable[[str], bool]) -> str:
     return "[" + "".join(f"\\x{{{a:x}}}" + (f"-\\x{{{b:x}}}" if b > a else "") for a, b in ranges) + "]"
 
 
+def is_local(pattern: str, content: str) -> bool:
+    """Whether replacing this by that, a step of ours, does the same to a word whatever words stand beside it."""
+    return (pattern, content) in {
+        (f"{spaces()}+", " "), (marks(), ""), (_RUNS, " "), *((quote, '"') for quote in _QUOTES),
+        (_NMT_SPACES, " "), (_NMT_CONTROLS, ""),
+    }  # fmt: skip
+
+
 def steps(state: dict[str, Any] | None) -> list[dict[str, Any]]:
     """The single steps of a normaliser as tokenizer.json writes it, in order."""
     if state is None:
@@ -118,6 +138,9 @@ def _step_in_words(step: dict[str, Any]) -> str:
         return ", ".join(name for name, on in said.items() if on)
     if step["type"] == "Replace":
         pattern = next(iter(step["pattern"].values()))
-        known = {**_QUOTES, _RUNS: "collapse spaces", f"{spaces()}+": "collapse white space", marks(): "drop accents"}
+        known = {
+            **_QUOTES, _RUNS: "collapse spaces", f"{spaces()}+": "collapse white space", marks(): "drop accents",
+            _NMT_SPACES: "rare spaces to spaces", _NMT_CONTROLS: "control characters out",
+        }  # fmt: skip
         return known.get(pattern, f"{pattern} to {step['content'] or 'nothing'}")
     return _WORDS.get(step["type"], str(step["type"]))

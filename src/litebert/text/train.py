@@ -71,7 +71,7 @@ def _unigram(sample: Sample, vocab: int, lower: bool, strip: bool, coverage: flo
         raise UserError(
             "unigram pieces are trained by sentencepiece, which is not installed: pip install 'litebert[train]'"
         ) from None
-    normaliser = normalise.albert(lower, strip)
+    normaliser = normalise.albert(lower, strip, rule="nfkc")  # the rest of nmt_nfkc is the trainer's
     letters = _counted(sample, normaliser)
     written = io.BytesIO()
     settings: dict[str, Any] = {

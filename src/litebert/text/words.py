@@ -104,10 +104,7 @@ def _form(word: str, tokenizer: Tokenizer, rule: Rules) -> str | None:
 def _stops(step: dict[str, Any]) -> bool:
     """Whether a step of a normaliser is known to do the same to a word whatever words stand beside it."""
     if step["type"] == "Replace":
-        pattern = next(iter(step["pattern"].values()))
-        return (pattern, step["content"]) in (
-            (f"{normalise.spaces()}+", " "), (normalise.marks(), ""), (" {2,}", " "), ("``", '"'), ("''", '"'),
-        )  # fmt: skip
+        return normalise.is_local(next(iter(step["pattern"].values())), step["content"])
     return step["type"] in _LOCAL
 
 
