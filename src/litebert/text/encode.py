@@ -29,7 +29,7 @@ from litebert.text.tokenizer import Tokenizer
 
 Ids = NDArray[np.unsignedinteger[Any]]  # of 16 bits where the vocabulary allows it, else of 32
 _BLOCK = 1 << 22  # characters that are encoded at a time
-_WORDS, _LETTERS = 300_000, 1 << 23  # remembered at most, give or take a block: some 60 MB
+_WORDS, _LETTERS = 150_000, 1 << 22  # remembered at most, give or take a block: some 40 MB
 _NEW = -1
 _APART = 0  # the slot of words that are not to be cut apart from their neighbours
 
@@ -74,7 +74,9 @@ class Encoder:
         try:
             ids, lengths = self._slowly(sentences) if self.rules is None else self._quickly(sentences, self.rules)
         except UnicodeEncodeError as error:
-            raise UserError(f"a sentence is no text, it holds {error.object[error.start]!r}: repair its source") from None
+            raise UserError(
+                f"a sentence is no text, it holds {error.object[error.start]!r}: repair its source"
+            ) from None
         starts = self.tokenizer.starts[ids]
         firsts = np.cumsum(lengths) - lengths  # [S]
         starts[firsts[lengths > 0]] = True
@@ -102,9 +104,7 @@ class Encoder:
             lengths[i] = len(found)
         return np.array(ids, np.int32), lengths
 
-    def _quickly(
-        self, sentences: Sequence[str], rules: splitting.Rules
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _quickly(self, sentences: Sequence[str], rules: splitting.Rules) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         found = spaced.split(sentences, rules)
         different = found.values.dictionary_encode()
         slots = self._slots(different.dictionary.to_pylist(), rules)[different.indices.to_numpy()]  # [U] -> [W]
@@ -150,21 +150,22 @@ class Encoder:
                 slots[i] = _APART
             else:
                 for part in parts:
-                    self._ids.extend(self._part_ids(part))
+                    self._ids.frombytes(self._part_ids(part))
                 slots[i] = len(self._ends) - 1
                 self._ends.append(len(self._ids))
             self._slot[word] = int(slots[i])
             self._letters += len(word)
         return slots
 
-    def _part_ids(self, part: str) -> list[int]:
+    def _part_ids(self, part: str) -> bytes:
         found = self._parts.get(part)
         if found is None:
-            found = self._parts[part] = [token.id for token in self.tokenizer.engine.model.tokenize(part)]
+            ids = array("i", [token.id for token in self.tokenizer.engine.model.tokenize(part)])
+            found = self._parts[part] = ids.tobytes()  # a third of what a list takes
         return found
 
     def _forget(self) -> None:
         self._slot: dict[str, int] = {}
-        self._parts: dict[str, list[int]] = {}
+        self._parts: dict[str, bytes] = {}
         self._ids, self._ends = array("i"), array("q", [0, 0])  # slot 0 has no ids
         self._letters = 0
