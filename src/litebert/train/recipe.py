@@ -181,7 +181,7 @@ def save(run: Run, path: Path) -> None:
 
 def as_toml(run: Run) -> str:
     """The run as a TOML file that gives back the same run, every value spelt out."""
-    lines = [f"start = {json.dumps(run.start)}", ""] if run.start else []
+    lines = [f"start = {_toml(run.start)}", ""] if run.start else []
     for table in ("model", "data", "optimizer", "schedule", "training"):
         lines.append(f"[{table}]")
         values = getattr(run, table).model_dump(mode="json")
@@ -196,7 +196,9 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_toml(one) for one in value) + "]"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if isinstance(value, str):  # as JSON has it, but that TOML wants one more character escaped
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
 
 
 def _changed(tables: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
