@@ -196,7 +196,8 @@ def test_what_follows_from_the_fields() -> None:
     ({"kind": "classify", "labels": 3, "names": ("a", "b")},
      "2 label names for 3 labels: give one name for each"),
     ({"kind": "classify", "source": "middle"}, "source 'middle': input should be"),
-], ids=["kind", "field", "no labels", "names", "source"])  # fmt: skip
+    ({"kind": "tag", "dropout": 1.0}, "dropout 1.0 is not a probability below 1: choose 0.0 to 0.99"),
+], ids=["kind", "field", "no labels", "names", "source", "rate"])  # fmt: skip
 def test_a_head_refuses_what_cannot_be(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Head(**values)

@@ -48,6 +48,7 @@ class Head(BaseModel):
     source: Literal["pooled", "first", "last"] = "pooled"
     dense: Literal["none", "tanh", "gelu_erf", "gelu_tanh", "relu"] = "none"
     first_dropout: bool = True  # drop the vector before the dense layer too (RoBERTa yes, XLNet no)
+    dropout: float | None = None  # before the last layer, where it is not the config's classifier_dropout
 
     if not TYPE_CHECKING:  # the static signature stays the fields; only the error is ours
 
@@ -62,6 +63,8 @@ class Head(BaseModel):
     def _labels_and_names_agree(self) -> Self:
         if self.labels < 1:
             raise ConfigError(f"labels {self.labels} is not a number of outputs: choose 1 or more")
+        if self.dropout is not None and not 0.0 <= self.dropout < 1.0:
+            raise ConfigError(f"dropout {self.dropout} is not a probability below 1: choose 0.0 to 0.99")
         if self.names and len(self.names) != self.labels:
             raise ConfigError(f"{len(self.names)} label names for {self.labels} labels: give one name for each")
         return self

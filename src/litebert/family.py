@@ -53,6 +53,11 @@ def heads(config: Config, wanted: Iterable[str] | Mapping[str, int | Head]) -> d
     return {name: spec if isinstance(spec, Head) else head(config, name, labels=spec) for name, spec in wanted.items()}
 
 
+def head_dropout(config: Config, head: Head) -> float:
+    """The rate before a head's last layer."""
+    return config.classifier_dropout if head.dropout is None else head.dropout
+
+
 def pretraining_heads(config: Config) -> dict[str, Head]:
     """The heads that the config's own objectives need."""
     return heads(config, list(dict.fromkeys(_OF_OBJECTIVE[o] for o in config.objectives)))

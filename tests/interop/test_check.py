@@ -36,6 +36,20 @@ def test_a_check_has_a_row_for_every_layer_and_head(name: str, suffix: str, said
     assert max(done["transformers"].values()) < 1e-5
 
 
+def test_a_check_leaves_the_model_and_transformers_as_they_were(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    model = saved(tmp_path / "a", ["mlm"])
+    logging = transformers.utils.logging
+    before = logging.get_verbosity()
+    try:
+        logging.set_verbosity_info()
+        convert.check_transformers(model, tmp_path / "a")
+        assert (model.path, logging.get_verbosity()) == ("auto", transformers.logging.INFO)
+    finally:
+        logging.set_verbosity(before)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
 def test_a_changed_weight_shows_in_its_layer_and_after_it(tmp_path: Path) -> None:
     before = saved(tmp_path / "a", ["mlm", "order", "tag"], sharing="none")
     changes = {

@@ -72,6 +72,15 @@ def test_all_25_states_and_the_classifier_are_those_of_transformers(
     torch.testing.assert_close(logits, result.logits, atol=1e-4, rtol=0)
 
 
+def test_a_check_shows_the_conversion_and_not_how_two_kernels_round(folder: Path, tmp_path: Path) -> None:
+    """On random words 24 layers make 1e-4 of the rounding of oneDNN's products against PyTorch's own."""
+    pytest.importorskip("transformers")
+    report = run("convert", folder, tmp_path / "out", "--check", "--json").value
+    assert max(report["source"].values()) == 0.0
+    assert list(report["transformers"]) == ["embedding", *(f"layer {i + 1}" for i in range(24)), "head classify"]
+    assert max(report["transformers"].values()) < 2e-5
+
+
 def test_its_account_is_that_of_the_paper_s_large_with_21128_words(folder: Path) -> None:
     account = run("describe", folder, "--json").value
     counts = account["parameters"]

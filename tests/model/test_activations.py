@@ -83,6 +83,8 @@ CASES: dict[str, dict[str, Any]] = {
     "dropout, relative, pre-norm": case(RELATIVE.but(**DROP, norm="pre"), {"class": Head(kind="classify")}),
     "dropout, ReLU, rotary": case(ROTARY.but(**DROP, activation="relu"), {"tag": Head(kind="tag")}),
     "dropout, class after a dense layer": case(SMALL.but(**DROP), {"class": DENSE}),
+    "dropout of the head alone": case(SMALL, {"tag": Head(kind="tag", dropout=0.2)}),
+    "dropout of all but the head": case(SMALL.but(**DROP), {"class": Head(kind="classify", dropout=0.0)}),
     "dropout, span-answerable": case(SMALL.but(**DROP), {"answerable": Head(kind="span-answerable")}),
     "dropout of attention alone": case(SMALL.but(attention_dropout=0.1)),
     "dropout of attention alone, relative": case(RELATIVE.but(attention_dropout=0.1)),

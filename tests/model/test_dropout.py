@@ -132,6 +132,16 @@ def test_a_classifier_drops_the_vector_before_its_dense_layer_or_not(first: bool
     assert bool(dropped.any()) is first
 
 
+@pytest.mark.parametrize("kind, dense", [
+    ("classify", "none"), ("classify", "tanh"), ("tag", "none"), ("choice", "none"), ("span-answerable", "none"),
+])  # fmt: skip
+def test_a_head_s_own_rate_goes_before_the_config_s(kind: Any, dense: Any) -> None:
+    for own, of_the_config, drops in ((0.0, 0.5, False), (0.5, 0.0, True)):
+        spec = Head(kind=kind, dense=dense, dropout=own)
+        model = model_of(SMALL.but(classifier_dropout=of_the_config), spec).train()
+        assert torch.equal(said(model, "it", 0), said(model, "it", 1)) is not drops
+
+
 @pytest.mark.parametrize("path", ["eager", "fused"])
 def test_attention_weights_are_dropped_and_scaled_up(path) -> None:
     query, key = torch.zeros(1, 1, 2000, 2), torch.zeros(1, 1, 4, 2)  # every weight is a quarter

@@ -185,8 +185,9 @@ def _read_electra(values: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[st
 
 
 def _read_roformer(values: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    width = ours.get("embedding", ours["hidden"])
-    return _unshared(values, embedding=width, objectives=["mlm"], pooler="none", positions="rotary")
+    width, drop = ours.get("embedding", ours["hidden"]), ours["dropout"]  # the classes know no rate of a classifier
+    return _unshared(values, embedding=width, objectives=["mlm"], pooler="none", positions="rotary",
+                     classifier_dropout=drop)  # fmt: skip
 
 
 def _read_xlnet(values: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,12 +71,27 @@ def _spec(
         names = tuple(str(known.get(i, "")) for i in range(labels))
         given = all(names) and names != tuple(f"LABEL_{i}" for i in range(labels))
         more = {"labels": labels, "names": names if given else ()}
-    spec = family.head(config, name, **more)
     kind = family.family(config)
+    rate = _rate(kind, name, values, config)
+    spec = family.head(config, name, **more, dropout=None if rate == config.classifier_dropout else rate)
     summarised = {"xlnet": ("classify", "choice"), "electra": ("choice",), "roformer": ("choice",)}
     if name in summarised.get(kind, ()):
         return spec.model_copy(update=_summary(spec, values))
     return spec
+
+
+def _rate(kind: family.Family, name: str, values: Mapping[str, Any], config: Config) -> Any:
+    """What transformers drops before a head's last layer; some of its classes ask other fields than their siblings."""
+    match kind, name:
+        case "xlnet", "tag" | "span-answerable":
+            return 0.0
+        case "electra", "choice":
+            return values.get("summary_last_dropout", 0.1)
+        case "roformer", "choice":
+            return values.get("summary_last_dropout", 0.0)
+        case "roberta", "choice":
+            return config.dropout
+    return config.classifier_dropout
 
 
 def _summary(spec: Head, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from litebert import family
 from litebert.config import Config, Head
 from litebert.model import cost
 
@@ -217,7 +218,8 @@ def _kept_head(config: Config, head: Head, run: _Pass, asked: int | None) -> tup
     """(numbers, what it reads and keeps as it is)."""
     batch, hidden, tokens = run.batch, config.hidden, run.batch * run.length
     last = "dropped last" if config.output_dropout else "last"
-    dropped = config.classifier_dropout > 0
+    rate = family.head_dropout(config, head)
+    dropped = rate > 0
     match head.kind:
         case "mlm" | "plm":
             return _kept_decoder(config, head, run, asked, last)
@@ -233,14 +235,14 @@ def _kept_head(config: Config, head: Head, run: _Pass, asked: int | None) -> tup
             return 0, last
         case "span-answerable":  # [token; start] and [start; CLS]: pairs, tanh, norm
             ends = tokens * (2 * hidden + 2 * hidden + 2)
-            return ends + batch * hidden * (2 + _copies("tanh", config.classifier_dropout)), last
+            return ends + batch * hidden * (2 + _copies("tanh", rate)), last
     source = _pooled(config) if head.source == "pooled" else last
     count = 0
     if head.dense == "none":
         return (2 * batch * hidden, "") if dropped else (0, source)
     if head.first_dropout and dropped:
         count, source = 2 * batch * hidden, ""
-    return count + batch * hidden * _copies(head.dense, config.classifier_dropout), source
+    return count + batch * hidden * _copies(head.dense, rate), source
 
 
 def _kept_decoder(config: Config, head: Head, run: _Pass, asked: int | None, last: str) -> tuple[int, str]:

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from litebert import family
 from litebert.config import Config, Head
 from litebert.model.embedding import Embedding
 from litebert.model.linear import linear
@@ -97,7 +98,7 @@ class Classify(nn.Module):
         self.source, self.activation, self.first_dropout = head.source, head.dense, head.first_dropout
         self.dense = nn.Linear(config.hidden, config.hidden) if head.dense != "none" else None
         self.out = nn.Linear(config.hidden, 1 if head.kind == "choice" else head.labels)
-        self.dropout = config.classifier_dropout
+        self.dropout = family.head_dropout(config, head)
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, labels]; for a choice [B, 1], one score a candidate."""
@@ -113,7 +114,7 @@ class Tag(nn.Module):
 
     def __init__(self, config: Config, head: Head) -> None:
         super().__init__()
-        self.out, self.dropout = nn.Linear(config.hidden, head.labels), config.classifier_dropout
+        self.out, self.dropout = nn.Linear(config.hidden, head.labels), family.head_dropout(config, head)
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, T, labels]."""
@@ -147,7 +148,7 @@ class AnswerableSpan(nn.Module):
         self.end_dense, self.end = nn.Linear(2 * hidden, hidden), nn.Linear(hidden, 1)
         self.end_norm = nn.LayerNorm(hidden, eps=config.layer_norm_eps)
         self.no_answer_dense, self.no_answer = nn.Linear(2 * hidden, hidden), nn.Linear(hidden, 1, bias=False)
-        self.beams, self.dropout = beams, config.classifier_dropout
+        self.beams, self.dropout = beams, family.head_dropout(config, head)
         self.last_is_cls = config.positions == "relative"  # XLNet's layout ends with CLS
 
     def forward(
