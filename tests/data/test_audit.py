@@ -1,33 +1,21 @@
-"""Does the audit pass what every recipe makes, and see each defect that a masker, a packer or a label can have?"""
+"""Does the audit pass what every recipe makes, and see each defect that a masker can have?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from data.texts import SIZE, shards, vocabulary
-from litebert.data import audit_expected, masking, modes, segments
-from litebert.data.audit import Audit, audit
-from litebert.data.packing import Plan
+from data.spoiling import CORRUPT, TEXT, WORDS, look, masked_by, off
+from data.texts import SIZE, vocabulary
+from litebert.data import audit_expected, masking
+from litebert.data.audit import audit
 from litebert.data.reading import KINDS, kinds
 from litebert.data.recipe import Recipe, names, recipe
 from litebert.data.rows import Batch, Rows
 from litebert.data.units import budgets
 from litebert.data.vocabulary import Vocabulary
-
-TEXT, WORDS = shards(2500, seed=1, most=25, per_shard=500), vocabulary()
-CORRUPT, LAY = masking.corrupt, segments.rows
-
-
-def look(name: str = "albert", rows: int = 3000, **changes: Any) -> Audit:
-    return audit(TEXT, recipe(name, length=64, **changes), WORDS, rows=rows)
-
-
-def off(found: Audit) -> set[str]:
-    return {measure.name.split(" (")[0] for measure in found.off}
 
 
 @pytest.mark.parametrize("name", names())
@@ -47,18 +35,6 @@ def test_what_every_recipe_makes_is_as_it_promises(name: str) -> None:
 ], ids=str)  # fmt: skip
 def test_a_variation_is_judged_by_its_own_promise(changes: dict[str, Any]) -> None:
     assert off(audit(TEXT, recipe("albert", **{"length": 64, **changes}), WORDS, rows=3000)) == set()
-
-
-def masked_by(monkeypatch: pytest.MonkeyPatch, spoil: Callable[..., Batch], name: str = "albert") -> set[str]:
-    """What is off when the masker is spoilt: `spoil(batch, rows, draw)` changes each batch."""
-
-    def broken(rows: Rows, *given: Any, **more: Any) -> Batch:
-        batch = CORRUPT(rows, *given, **more)
-        batch = batch._replace(**{k: v.copy() for k, v in batch._asdict().items() if isinstance(v, np.ndarray)})
-        return spoil(batch, rows, np.random.default_rng(int(rows.examples[0])))
-
-    monkeypatch.setattr(masking, "corrupt", broken)
-    return off(look(name))
 
 
 def asked(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
@@ -233,86 +209,6 @@ def test_masks_that_stay_or_change_against_the_recipe_are_seen(
 
     monkeypatch.setattr(masking, "corrupt", broken)
     assert off(look(name)) == seen
-
-
-def test_labels_that_are_all_one_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = masked_by(monkeypatch, lambda batch, rows, draw: batch._replace(order=np.zeros_like(batch.order)))
-    assert {"label 1, of those with an order", "labels that the text belies"} <= found
-
-
-@pytest.mark.parametrize("name", ["albert", "bert", "xlnet", "albert-google", "roberta-sentence-pair"])
-def test_labels_turned_round_are_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As evenly spread as the true ones, but wrong: only the text can tell."""
-
-    def spoil(batch: Batch, rows: Rows, draw: np.random.Generator) -> Batch:
-        return batch._replace(order=np.where(batch.order >= 0, 1 - batch.order, batch.order))
-
-    assert "labels that the text belies" in masked_by(monkeypatch, spoil, name)
-
-
-def laid_by(monkeypatch: pytest.MonkeyPatch, spoil: Callable[..., Rows], name: str = "albert") -> set[str]:
-    """What is off when the rows are spoilt before anything is hidden."""
-
-    def broken(made: Plan, which: np.ndarray, *given: Any) -> Rows:
-        rows = LAY(made, which, *given)
-        return spoil(Rows._make(part.copy() for part in rows), made)
-
-    monkeypatch.setattr(segments, "rows", broken)
-    return off(look(name))
-
-
-def test_a_negative_from_another_document_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """google-research/albert: sentence order that is polluted by random next segments."""
-
-    def spoil(rows: Rows, made: Plan) -> Rows:
-        for row in np.flatnonzero(rows.order == 1)[:3]:
-            second = slice(int(rows.source[row]), int(rows.lengths[row]) - 1)
-            rows.ids[row, second] = (rows.ids[row, second] - 5 + 17) % (SIZE - 5) + 5
-        return rows
-
-    assert "labels that the text belies" in laid_by(monkeypatch, spoil)
-
-
-@pytest.mark.parametrize("name", ["albert", "roberta-segment-pair", "xlnet"])
-def test_a_missing_separator_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(rows: Rows, made: Plan) -> Rows:
-        rows.ids[0, rows.source[0] - 1] = 77
-        return rows
-
-    assert "malformed" in laid_by(monkeypatch, spoil, name)
-
-
-@pytest.mark.parametrize("name", ["albert", "roberta", "xlnet", "unilm"])
-def test_segments_that_begin_elsewhere_are_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(rows: Rows, made: Plan) -> Rows:
-        rows.segments[0, 5] ^= 1
-        return rows
-
-    monkeypatch.setattr(modes, "mode", lambda *address: "bidirectional")
-    assert "tokens in the wrong segment" in laid_by(monkeypatch, spoil, name)
-
-
-def test_words_that_begin_in_the_middle_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(rows: Rows, made: Plan) -> Rows:
-        inside = (rows.words[:, 1:] >= 0) & (rows.words[:, :-1] >= 0)
-        rows.words[:, 1:] = np.where(inside, rows.words[:, :-1], rows.words[:, 1:])
-        return rows
-
-    assert "words that begin where no word begins" in laid_by(monkeypatch, spoil)
-
-
-def test_the_same_text_again_and_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(rows: Rows, made: Plan) -> Rows:
-        return Rows._make(np.repeat(part[:1], len(part), axis=0) for part in rows)
-
-    found = laid_by(monkeypatch, spoil)
-    assert {"rows equal to an earlier one", "examples read twice in an epoch"} <= found
-
-
-def test_modes_in_other_shares_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = modes.mode
-    monkeypatch.setattr(modes, "mode", lambda *address: drawn(*address).replace("right-to-left", "left-to-right"))
-    assert off(look("unilm")) == {"left-to-right", "right-to-left"}
 
 
 def test_kinds_are_told_by_what_a_piece_spells() -> None:
