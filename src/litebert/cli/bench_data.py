@@ -1,4 +1,4 @@
-"""`litebert bench data` and `bench build`: masked batches and shards a second beside the peer; the last line is JSON."""
+"""`litebert bench data` and `bench build`: batches and text a second, beside the peer; the last line is JSON."""
 
 from __future__ import annotations
 
@@ -49,27 +49,27 @@ def data(
 def build(
     corpus: Annotated[list[Path], typer.Argument(help="Folders or files of text, as `data build` reads them.")],
     tokenizer: Annotated[Path, typer.Option(help="A folder with a tokenizer.json, or that file.")],
-    workers: Annotated[int, typer.Option(help="Processes that encode, one for each core the peer uses; 0 = that many.",
-                                         min=0)] = 0,
     rounds: Annotated[int, typer.Option(help="Times that both are measured, in turn; medians are told.", min=1)] = 3,
     field: Annotated[str, typer.Option(help="The field or column of records that holds the text.")] = "text",
-) -> None:  # fmt: skip
+    peer: Annotated[bool, typer.Option("--peer/--no-peer", help="Run the bare tokenizer engine beside.")] = True,
+) -> None:
     """From files to shards, beside the bare tokenizer engine on the same text and the same cores: MB of text a second.
 
-    Told too: the most memory that the build and its workers held together.
+    Told too: the most memory that the build and its workers held together. For fewer cores run it under taskset.
     """
     from litebert.bench import build as bench
     from litebert.data.options import Options
     from litebert.text.items import Reading
 
-    options = Options(reading=Reading(field=field))
-    result = bench.measure(corpus, tokenizer, workers, rounds, options)
-    rows = [
-        (f"data build, {result['workers']} workers", f"{result['mb_per_s']:.2f}", f"{result['ratio']:.2f}"),
-        ("encode_batch", f"{result['peer_batch_mb_per_s']:.2f}", ""),
-        ("encode_batch_fast", f"{result['peer_batch_fast_mb_per_s']:.2f}", ""),
-    ]
-    columns = (f"{result['megabytes']:.0f} MB of text", "MB/s", "of the faster peer")
+    result = bench.measure(corpus, tokenizer, rounds, Options(reading=Reading(field=field)), peer=peer)
+    rows = [(f"data build, {result['workers']} workers", f"{result['mb_per_s']:.2f}", "")]
+    if peer:
+        rows[0] = (*rows[0][:2], f"{result['ratio']:.2f}")
+        rows += [
+            ("encode_batch", f"{result['peer_batch_mb_per_s']:.2f}", ""),
+            ("encode_batch_fast", f"{result['peer_batch_fast_mb_per_s']:.2f}", ""),
+        ]
+    columns = (f"{result['megabytes']:.0f} MB of text", "MB/s", "times the faster peer")
     console.say(console.table(columns, rows, right=columns[1:]))
     console.say(f"{console.short(result['tokens_per_s'])} tokens/s; at most {result['peak_rss_gb']:.2f} GB resident")
     console.say_json({"bench": "build", **result})

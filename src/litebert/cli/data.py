@@ -163,8 +163,10 @@ def _show_lengths(found: dict[str, Any]) -> None:
     train = found["splits"]["train"]
     for what, octaves in (("sentences", train["sentence_octaves"]), ("documents", train["document_octaves"])):
         most = max(octaves, default=0)
+        shortest = next((i for i, n in enumerate(octaves) if n), 0)
         rows = [
             (f"{1 << i:,}" + (f" to {(2 << i) - 1:,}" if i else ""), console.number(n), "█" * round(30 * n / most))
             for i, n in enumerate(octaves)
+            if i >= shortest
         ]
         console.say(console.table((f"tokens a {what[:-1]}", what, ""), rows, right=(what,)))

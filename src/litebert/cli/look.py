@@ -188,15 +188,21 @@ def _placed(line: Text, token: Token) -> None:
 
 
 def legend(found: list[Example]) -> Text:
-    """What the marks in them mean."""
+    """What the signs mean, as far as they stand in these examples."""
     from rich.text import Text
 
-    line = Text().append("⟦span⟧ ", style="dim").append("what was there", style="bold green").append("→")
-    for kind in ("masked", "random"):
-        line.append(kind, style=_STYLES[kind]).append(" ")
-    line.append("(no arrow: asked for and kept)", style="dim")
-    if any(token.rank >= 0 for example in found for token in example.tokens):
-        line.append("  @place in the order", style="magenta")
+    tokens = [token for example in found for token in example.tokens]
+    kinds = {token.kind for token in tokens}
+    line = Text().append("⟦", style="bold").append("a span", style="bold green").append("⟧", style="bold")
+    line.append(" is asked for", style="dim")
+    if kinds & {"masked", "random"}:
+        line.append(" · what was there", style="dim").append("→").append("masked", style=_STYLES["masked"])
+        if "random" in kinds:
+            line.append(" or ").append("random", style=_STYLES["random"])
+        if "kept" in kinds:
+            line.append(" · no arrow: kept as it was", style="dim")
+    if any(token.rank >= 0 for token in tokens):
+        line.append(" · ", style="dim").append("@place in the order", style="magenta")
     return line
 
 

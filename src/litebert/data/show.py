@@ -104,7 +104,9 @@ def _tokens(rows: Rows, batch: Batch, tokenizer: Tokenizer) -> list[Token]:
 def _label(plan: Plan, example: int, order: int) -> str:
     """Asked of the pair, and the answer."""
     if not plan.pair:
-        return "one segment"
+        first, end = packing.crossings(plan, np.array([example]))
+        documents = 1 + int((end - first).item())
+        return "one segment" if documents == 1 else f"one segment of {documents} documents"
     if order == NO_ORDER:
         return "order not asked"
     elsewhere = bool(plan.others[example] >= 0)
