@@ -64,7 +64,7 @@ OWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name, suffix", OWN, ids="-".join)
+@pytest.mark.parametrize("name, suffix", OWN, ids=lambda value: value)
 def test_a_head_has_the_rate_that_its_class_asks_for(name: str, suffix: str, tmp_path: Path) -> None:
     said, rate = OWN[name, suffix]
     peer(name, suffix, tmp_path, **said)
