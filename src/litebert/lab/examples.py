@@ -27,6 +27,7 @@ _SHORTEST, _LONGEST = 10, 48  # tokens of a sentence that is drawn
 _LETTERS = 3  # of a word that is asked for, where words are of letters
 _UNKNOWN = 0.1  # share of unknown pieces from which on a language is not the tokenizer's
 _RANKS = (60, 2500)  # of words whose neighbours are shown, among words by their frequency
+_WORDS = 12  # of them
 _COMMON = 8000  # words that may be named as neighbours, where frequencies are known
 _WIDE = "\u2e80"  # from here on a character may be a word
 
@@ -83,16 +84,21 @@ def drawn(shards: Path | None, tokenizer: Tokenizer, count: int, seed: int = 0) 
         if len(texts) == count:
             break
     ranked = _ranked(shards, own)
-    picked = np.geomspace(*_RANKS, 12).astype(int)
-    long = [text for text in ranked if len(text) > _LETTERS or text >= _WIDE]
-    words = [long[rank] for rank in picked if rank < len(long)]
-    return Drawn(texts, f"the held-out sentences of {shards.resolve().name}", frozenset(ranked[:_COMMON]), words)
+    source = f"the held-out sentences of {shards.resolve().name}"
+    return Drawn(texts, source, frozenset(ranked[:_COMMON]), _shown(ranked))
 
 
-def questions(texts: Sequence[str], readers: Sequence[Tokenizer], count: int, seed: int = 0) -> list[Question]:
-    """One word of each text hidden, until there are so many; the word is one piece for every tokenizer."""
+def questions(
+    texts: Sequence[str], readers: Sequence[Tokenizer], count: int, seed: int = 0, most: int = 0
+) -> list[Question]:
+    """One word of each text hidden, until there are so many; the word is one piece for every tokenizer.
+
+    most: tokens that all the models read; 0 = any number.
+    """
     found = []
     for number, text in enumerate(texts):
+        if most and any(len(reader.encode(text)) > most for reader in readers):
+            continue
         candidates = [each for each in _words(text, readers[0]) if all(_piece(reader, each) >= 0 for reader in readers)]
         if candidates:
             found.append(candidates[int(rng.generator(seed, "report word", number).integers(len(candidates)))])
@@ -129,14 +135,12 @@ def near(
 
 
 def _own(tokenizer: Tokenizer) -> tuple[list[str], list[str]]:
-    """Our sentences in the language that the tokenizer knows best; none if it knows neither."""
-    best, least = sentences.ENGLISH, 1.0
-    for language in (sentences.ENGLISH, sentences.CHINESE):
+    """Our sentences in a language that the tokenizer knows; none if it knows neither."""
+    for language in (sentences.CHINESE, sentences.ENGLISH):  # who knows Chinese was made for it, but knows letters too
         ids = [i for text in language.texts for i in tokenizer.encode(text)]
-        share = ids.count(tokenizer.specials.unk) / max(1, len(ids))
-        if share < least:
-            best, least = language, share
-    return ([], []) if least > _UNKNOWN else (list(best.texts), list(best.words))
+        if ids.count(tokenizer.specials.unk) < _UNKNOWN * len(ids):
+            return list(language.texts), list(language.words)
+    return [], []
 
 
 def _ranked(shards: Path, tokenizer: Tokenizer) -> list[str]:
@@ -145,6 +149,15 @@ def _ranked(shards: Path, tokenizer: Tokenizer) -> list[str]:
     words = np.flatnonzero(neighbours.nameable(tokenizer) & (counts > 0))
     order = words[np.argsort(-counts[words], kind="stable")]
     return [word(tokenizer, int(i)) for i in order]
+
+
+def _shown(ranked: Sequence[str]) -> list[str]:
+    """Some words from the frequent to the rare, but for those that only hold a sentence together."""
+    long = [text for text in ranked if len(text) > _LETTERS or text >= _WIDE]
+    if not long:
+        return []
+    first, last = min(_RANKS[0], 1 + len(long) // 20), min(_RANKS[1], len(long))
+    return [long[rank - 1] for rank in dict.fromkeys(np.geomspace(first, last, _WORDS).round().astype(int).tolist())]
 
 
 def _words(text: str, tokenizer: Tokenizer) -> Iterator[Question]:

@@ -22,6 +22,7 @@ from litebert.model import model as models
 from litebert.model.model import Model
 from litebert.text import tokenizer as tokenizers
 from litebert.train.recipe import Run
+from litebert.vectors.rows import SPECIALS
 
 _TEXTS, _QUESTIONS = 400, 160
 _LAYERS = "How far each layer moves the vector of a token, and how far it turns it."
@@ -90,7 +91,9 @@ def _seen(
     readers = [tokenizers.load(one.folder) for one, _ in there]
     drawn = examples.drawn(Path(shards) if shards else None, readers[0], _TEXTS, seed)
     drawn = drawn._replace(words=list(words)) if words else drawn
-    asked = examples.questions(drawn.texts, readers, _QUESTIONS, seed)
+    limits = [limit for one, _ in there if (limit := folders.describe(one.folder)[0].max_positions)]
+    most = min(limits) - SPECIALS if limits else 0
+    asked = examples.questions(drawn.texts, readers, _QUESTIONS, seed, most)
     seen, before = [], None
     for (one, name), reader in zip(there, readers, strict=True):
         label, allowed = name if len(histories) > 1 else "after training", examples.among(reader, drawn.common)
