@@ -15,10 +15,12 @@ from cli.running import litebert
 from litebert.cli import main
 from litebert.errors import RunError, UserError
 
-VERBS = ["presets", "describe", "convert", "demo", "bench", "bench forward"]
+VERBS = ["presets", "describe", "convert", "fill-mask", "embed", "report", "demo", "bench", "bench forward"]
 TOLD = {
     "presets": ["--json"], "describe": ["--set", "--batch", "--json"],
     "convert": ["--to", "--check", "--sharing", "--groups", "--how", "--embedding", "--part", "--overwrite", "--json"],
+    "fill-mask": ["--top", "--batch", "--json"], "report": ["--out", "--shards", "--word", "--seed", "--json"],
+    "embed": ["--file", "--pooling", "--layer", "--batch", "--cut", "--out", "--json"],
     "demo": ["--folder", "--json"], "bench": ["forward"],
     "bench forward": ["--size", "--batch", "--length", "--rounds", "--set", "--no-peer"],
 }  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from litebert.text.tokenizer import Tokenizer
 
 STDIN = "-"
+_LOG = "log.jsonl"  # of a run
 
 
 def given(arguments: Sequence[str], file: Path | None) -> list[str]:
@@ -45,12 +46,16 @@ def opened(folder: Path) -> tuple[Model, Tokenizer]:
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise UserError(f"{folder} {what}: name the folder of a run, which holds a trained model")
+    if (folder / _LOG).is_file() and not (folder / folders.OURS).is_file():
+        raise UserError(f"{folder} holds a run without its model yet: let it end, or stop it with Ctrl-C, which saves")
     return folders.load(folder), load(folder)
 
 
 def _lines(data: bytes, source: str) -> list[str]:
+    """Texts that a line feed ends, and nothing else does: the number of a row is the number of its line."""
     try:
-        return data.decode("utf-8-sig").splitlines()
+        lines = data.decode("utf-8-sig").split("\n")
+        return [line.removesuffix("\r") for line in (lines if lines[-1] else lines[:-1])]
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(f"{source}:{line}: byte 0x{data[error.start]:02x} is not UTF-8: convert the text") from None

@@ -71,8 +71,7 @@ def drawn(shards: Path | None, tokenizer: Tokenizer, count: int, seed: int = 0) 
     if shards is None:
         texts, words = _own(tokenizer)
         return Drawn(texts[:count], "sentences written for litebert", frozenset(), words)
-    own = tokenizers.load(shards)
-    held = open_shards(shards, "held-out", own)
+    held, own = open_shards(shards, "held-out"), tokenizers.load(shards)
     order = rng.generator(seed, "report sentences").permutation(held.sentences)
     texts = []
     for number in order.tolist():
