@@ -37,7 +37,8 @@ def albert(
     """ALBERT's normaliser around the map of characters of a SentencePiece model, whose rule is called `rule`.
 
     SentencePiece applies its map to the longest match, the engine to what looks like one character: what the map would
-    compose is composed before, so that single characters remain.
+    compose is composed before, so that single characters remain. (With accents kept, the rare ligature that wears a
+    mark of its own, as ⅲ̀ does, is composed as well, which SentencePiece does not do.)
     """
     steps: list[Any] = [normalizers.Replace(Regex(f"{spaces()}+"), " ")]
     steps += [normalizers.Replace(quote, '"') for quote in _QUOTES]

@@ -35,6 +35,7 @@ _LEAST = 2  # times that two pieces stand together before they become one
 _THREADS = 16  # their number decides how sums are rounded, so it is not that of this machine's cores
 _RESERVED = "\u2585"  # SentencePiece would leave out every sentence that holds it
 _PAUSE = 0.2  # seconds between looks at the trainer
+_NOTHING = "the sample holds no character that can be printed: look at the corpus"
 
 
 def train(
@@ -152,7 +153,7 @@ def _counted(sample: Sample, normaliser: normalizers.Normalizer) -> Counter[str]
         counts.update(text)
     del counts[" "]
     if not counts:
-        raise UserError("the sample holds no character that can be printed: look at the corpus")
+        raise UserError(_NOTHING)
     return counts
 
 
@@ -189,6 +190,8 @@ def _stoppable(work: Callable[[], object]) -> None:
 
 def _explained(message: str, vocab: int) -> UserError:
     """What SentencePiece says, for a person."""
+    if "all_chars_count" in message:
+        return UserError(_NOTHING)
     if most := re.search(r"value <= (\d+)", message):
         return _too_many(vocab, int(most[1]))
     if least := re.search(rf"\b{vocab} vs (\d+)", message):
