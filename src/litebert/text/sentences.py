@@ -11,17 +11,27 @@ import re
 from litebert.text.abbreviations import EITHER, MEANING, NEVER, ORDINAL, STARTERS
 from litebert.text.layout import Lines, paragraphs
 
+
+def _candidates(stops: str, closing: str, rest: str) -> re.Pattern[str]:
+    """What may end a sentence; a long run of stops that cannot, as in a list of contents, is one match of group 1."""
+    after = f"[{stops}{closing}]"
+    return re.compile(rf"[{stops}](?:{after}*+{rest}|({after}{{7,}}+))")
+
+
 # A stop and what closes after it (also » after a blank, as French has it, and [3], as an encyclopedia has it), a blank,
 # and nothing next that cannot begin a sentence.
-_ASCII = re.compile(r"""[.!?][.!?"')\]*_]*+(?:\[\d+\])*+ (?=[^a-z.,;:!?)\]])""")
-_LATIN = re.compile(r"""[.!?…؟۔।॥][.!?…"'”’)\]*_»›«]*+(?: [»›](?= ))?+(?:\[\d+\])*+ (?=[^a-z.,;:!?…)\]])""")
 _CLOSING = "」』”’）】》〉〕］｝〗﹂﹄"
-_WIDE = re.compile(
-    rf"""[.!?…。！？；｡．][.!?…。！？；｡．"'”’)\]*_»›«{_CLOSING}]*+(?: [»›](?= ))?+(?:\[\d+\])*+ ?"""
-    rf"""(?=[^a-z.,;:!?…)\]，、：；。！？{_CLOSING}])"""
+_NOTE, _GUILLEMET = r"(?:\[\d+\])*+", r"(?: [»›](?= ))?+"
+_ASCII = _candidates(".!?", r""""')\]*_""", rf"{_NOTE} (?=[^a-z.,;:!?)\]])")
+_LATIN = _candidates(".!?…؟۔।॥", r""""'”’)\]*_»›«""", rf"{_GUILLEMET}{_NOTE} (?=[^a-z.,;:!?…)\]])")
+_WIDE = _candidates(
+    ".!?…。！？；｡．",
+    rf""""'”’)\]*_»›«{_CLOSING}""",
+    rf"{_GUILLEMET}{_NOTE} ?+(?=[^.,;:!?…)\]，、：；。！？{_CLOSING}])",
 )
 _IS_WIDE = re.compile(r"[\u3001-\u9fff\uf900-\ufaff\uff01-\uffef]")
 _WIDE_STOPS = "。！？；｡"
+_EITHER_WAY = "\"'"
 _GOES_ON = "とっをがはにのもでなや的地"  # after a closing quotation mark: the quotation is a part of the sentence
 _OPENS = "\"'“‘„‚«»‹›([{*_¿¡—–―「『（《【-"
 _OPENING = re.compile(rf"[ {re.escape(_OPENS)}]*")
@@ -57,7 +67,11 @@ def _cut(row: str, found: list[str]) -> None:
         candidates = _WIDE if wide else _LATIN
     begin = 0
     for candidate in candidates.finditer(row):
+        if candidate.lastindex:
+            continue
         stop, end = candidate.span()
+        if wide and row[end - 1] in _EITHER_WAY and row.count(row[end - 1], begin, end - 1) % 2 == 0:
+            end -= 1  # no quotation is open: one begins
         if _ends_wide(row, begin, stop, end) if wide else _ends(row, begin, stop, end):
             found.append(row[begin : end - 1] if row[end - 1] == " " else row[begin:end])
             begin = end
@@ -104,7 +118,9 @@ def _ends_after(word: str, row: str, begin: int, stop: int, next_: int) -> bool:
 def _starts(row: str, next_: int) -> bool:
     """Whether the word at `next_` is one that begins sentences; as a single letter with a stop, it is an initial."""
     word = _WORD.match(row, next_)
-    return bool(word) and word[0] in STARTERS and not (len(word[0]) == 1 and row[word.end() : word.end() + 1] == ".")
+    if not word or word[0] not in STARTERS:
+        return False
+    return len(word[0]) > 1 or row[word.end() : word.end() + 1] != "."
 
 
 def _ends_wide(row: str, begin: int, stop: int, end: int) -> bool:
