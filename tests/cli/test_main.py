@@ -15,8 +15,14 @@ from cli.running import litebert
 from litebert.cli import main
 from litebert.errors import RunError, UserError
 
-VERBS = ["presets", "describe", "convert", "fill-mask", "embed", "report", "demo", "bench", "bench forward"]
+VERBS = ["presets", "describe", "convert", "fill-mask", "embed", "report", "demo", "bench", "bench forward",
+         "tokenizer", "tokenizer train", "tokenizer import", "tokenizer extend", "tokenizer show"]  # fmt: skip
 TOLD = {
+    "tokenizer": ["train", "import", "extend", "show"], "tokenizer show": ["--words", "--json"],
+    "tokenizer train": ["--corpus", "--out", "--kind", "--vocab", "--case", "--accents", "--coverage", "--sample",
+                        "--seed", "--field", "--invalid", "--overwrite", "--json"],
+    "tokenizer import": ["--out", "--case", "--accents", "--no-commas", "--length", "--overwrite", "--json"],
+    "tokenizer extend": ["--corpus", "--add", "--out", "--least", "--sample", "--overwrite", "--json"],
     "presets": ["--json"], "describe": ["--set", "--batch", "--json"],
     "convert": ["--to", "--check", "--sharing", "--groups", "--how", "--embedding", "--part", "--overwrite", "--json"],
     "fill-mask": ["--top", "--batch", "--json"], "report": ["--out", "--shards", "--word", "--seed", "--json"],
