@@ -17,7 +17,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 	@echo '  settings: PYTHON=$(PYTHON) VENV=$(VENV) DEMO_VENV=$(DEMO_VENV) WORKERS=$(WORKERS) ARGS="-k name" (for test)'
 
-demo: $(DEMO_STAMP) ## base install in its own venv, then every preset built, run and checked as a tiny twin
+demo: $(DEMO_STAMP) ## its own venv, every preset checked as a tiny twin, then text to trained encoder to report
 	"$(DEMO_VENV)/bin/litebert" demo
 
 venv: $(STAMP) ## the venv that test, check, format and bench use
@@ -44,6 +44,7 @@ clean: ## remove .venv, .venv-demo, caches and builds (runs/ stays)
 # The stamp comes last, so that an installation that was cut short is taken up again.
 EXTRA :=
 $(STAMP): EXTRA := [dev]
+$(DEMO_STAMP): EXTRA := [train]
 $(STAMP) $(DEMO_STAMP): pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'make: $(PYTHON) is missing or older than 3.11: install Python 3.11 or set PYTHON=...' >&2; exit 1; }
