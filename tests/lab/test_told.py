@@ -64,7 +64,16 @@ def test_another_start_other_phases_and_other_rules_are_told(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(48.4, "48 s"), (180, "3 min"), (3300, "55 min"), (12_030, "3 h 20 min"), (0, "0 s")]
+    ("seconds", "text"),
+    [
+        (48.4, "48 s"),
+        (180, "3 min"),
+        (150.02, "2 min 30 s"),
+        (3290, "55 min"),
+        (3300, "55 min"),
+        (12_030, "3 h 20 min"),
+        (0, "0 s"),
+    ],
 )
 def test_durations(seconds: float, text: str) -> None:
     assert told.duration(seconds) == text

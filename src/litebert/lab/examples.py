@@ -24,7 +24,7 @@ from litebert.vectors import neighbours
 from litebert.vectors.fill import MASK, Filled, Guess, fill, word
 
 _SHORTEST, _LONGEST = 10, 48  # tokens of a sentence that is drawn
-_LETTERS = 3  # of a word that is asked for, where words are of letters
+LETTERS = 4  # at least, of a word that is asked for: shorter ones mostly hold a sentence together
 _UNKNOWN = 0.1  # share of unknown pieces from which on a language is not the tokenizer's
 _RANKS = (60, 2500)  # of words whose neighbours are shown, among words by their frequency
 _WORDS = 12  # of them
@@ -152,7 +152,7 @@ def _ranked(shards: Path, tokenizer: Tokenizer) -> list[str]:
 
 def _shown(ranked: Sequence[str]) -> list[str]:
     """Some words from the frequent to the rare, but for those that only hold a sentence together."""
-    long = [text for text in ranked if len(text) > _LETTERS or text >= _WIDE]
+    long = [text for text in ranked if len(text) >= LETTERS or text >= _WIDE]
     if not long:
         return []
     first, last = min(_RANKS[0], 1 + len(long) // 20), min(_RANKS[1], len(long))
@@ -165,7 +165,7 @@ def _words(text: str, tokenizer: Tokenizer) -> Iterator[Question]:
         answer = text[start:stop]
         start += len(answer) - len(answer.lstrip())
         answer = answer.strip()
-        if answer.isalpha() and (len(answer) >= _LETTERS or answer >= _WIDE):
+        if answer.isalpha() and (len(answer) >= LETTERS or answer >= _WIDE):
             before, after = text[:start], text[start + len(answer) :]
             if not (_goes_on(before[-1:], answer[0]) or _goes_on(after[:1], answer[-1])):
                 yield Question(before, answer, after)

@@ -77,10 +77,19 @@ def guesses(seen: Sequence[Seen], before: Seen | None, asked: Sequence[Question]
     sure = sorted(range(len(asked)), key=lambda i: -first.answers[i].guesses[0].probability)
     of = f" of {page.text(first.name)}" if len(seen) > 1 else ""
     for title, right in ((f"Surest and right{of}", True), (f"Surest and wrong{of}", False)):
-        picked = [i for i in sure if (first.answers[i].place == 0) == right and i not in shown][:_SUREST]
+        fitting = [i for i in sure if (first.answers[i].place == 0) == right and i not in shown]
+        picked = _different(fitting, asked)[:_SUREST]
         if picked:
             parts += [f"<h3>{title}</h3>", _cards(picked, sides, asked)]
     return "".join(parts)
+
+
+def _different(places: Sequence[int], asked: Sequence[Question]) -> list[int]:
+    """Of places that ask for the same word only the first."""
+    found: dict[str, int] = {}
+    for place in places:
+        found.setdefault(asked[place].answer.lower(), place)
+    return list(found.values())
 
 
 def neighbour_table(seen: Sequence[Seen]) -> str:

@@ -69,7 +69,10 @@ def _body(
     if seen and drawn is not None:
         source = page.text(drawn.source)
         moved = f"{_LAYERS} Means over {seen[0].layers.tokens:,} tokens of {source}."
-        hidden = f"One word in each of {len(asked)} sentences is hidden. Both were drawn, not chosen, from {source}."
+        hidden = (
+            f"One word of {examples.LETTERS} letters or more is hidden in each of {len(asked)} sentences. "
+            f"Both were drawn, not chosen, from {source}."
+        )
         parts += [("layers", "Layers", moved, learnt.layer_figure(seen, before)),
                   ("words", "Hidden words", hidden, learnt.guesses(seen, before, asked)),
                   ("neighbours", "Nearest words", _NEAR, learnt.neighbour_table(seen))]  # fmt: skip

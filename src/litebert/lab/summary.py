@@ -94,8 +94,7 @@ def _pace(history: History) -> list[str]:
     if history.speed is not None:
         share = history.share_of_peak
         note = "" if share is None else f"{page.number(share, told.percent(share))} of the machine's peak"
-        value = f"{page.number(history.speed, f'{history.speed:,.0f}')} <small>tokens/s</small>"
-        tiles.append(page.tile("Speed while training", value, note))
+        tiles.append(page.tile("Tokens a second", page.number(history.speed, f"{history.speed:,.0f}"), note))
     return tiles
 
 

@@ -16,6 +16,7 @@ NAMES = {"mlm": "masked words", "sop": "sentence order", "nsp": "next sentence",
 _LEARNT = {"mlm": "to guess masked words", "sop": "to tell the order of two segments",
            "nsp": "to tell whether a segment follows another", "plm": "to guess words in any order",
            "rtd": "to tell which tokens were replaced"}  # fmt: skip
+_FEW_MINUTES = 10  # with fewer, seconds count
 _POSITIONS = {"absolute": "learnt positions", "relative": "relative positions", "rotary": "rotary positions"}
 
 
@@ -47,9 +48,12 @@ def training(run: Run, history: History) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time for people: 48 s, 55 min, 3 h 20 min."""
+    """A time for people: 48 s, 2 min 30 s, 55 min, 3 h 20 min."""
     if seconds < 120:
         return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < _FEW_MINUTES and rest:
+        return f"{minutes} min {rest} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
