@@ -1,4 +1,4 @@
-"""`litebert bench data` and `bench build`: batches and text a second, beside the peer; the last line is JSON."""
+"""`litebert bench data`, `build` and `faults`: how fast the data is made, and whether it stays the same. JSON comes last."""
 
 from __future__ import annotations
 
@@ -73,3 +73,29 @@ def build(
     console.say(console.table(columns, rows, right=columns[1:]))
     console.say(f"{console.short(result['tokens_per_s'])} tokens/s; at most {result['peak_rss_gb']:.2f} GB resident")
     console.say_json({"bench": "build", **result})
+
+
+def faults(
+    corpus: Annotated[list[Path], typer.Argument(help="Folders or files of text, as `data build` reads them.")],
+    tokenizer: Annotated[Path, typer.Option(help="A folder with a tokenizer.json, or that file.")],
+    kills: Annotated[int, typer.Option(help="How often a build is killed, at random moments.", min=0)] = 20,
+    shard_tokens: Annotated[int, typer.Option(help="Tokens a shard: so much is lost at most.", min=1)] = 1 << 20,
+    field: Annotated[str, typer.Option(help="The field or column of records that holds the text.")] = "text",
+    seed: Annotated[int, typer.Option(help="Of the moments.")] = 0,
+) -> None:
+    """Build the same shards with 1, 2 and 4 workers, and killed again and again; exit code 1 if a byte differs.
+
+    Every kill is a SIGKILL to all processes of the build, which is begun again by the same call.
+    """
+    from litebert.bench import faults as bench
+    from litebert.data.options import Options
+    from litebert.text.items import Reading
+
+    options = Options(reading=Reading(field=field), shard_tokens=shard_tokens)
+    result = bench.measure(corpus, tokenizer, kills, options, seed=seed, watch=lambda line: typer.echo(line, err=True))
+    rows = [(name, digest) for name, digest in result["sets"].items()]
+    console.say(console.table(("built by", "SHA-256 of the set"), rows))
+    console.say("all the same" if result["same"] else "[bold red]NOT the same[/]")
+    console.say_json({"bench": "faults", **result})
+    if not result["same"]:
+        raise typer.Exit(1)

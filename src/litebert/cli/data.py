@@ -129,9 +129,9 @@ def _tell(built: Built, found: Tally, seconds: float, as_json: bool) -> None:
         f"{console.number(counts['tokens'])} tokens in {console.number(counts['sentences'])} sentences"
     )
     empty = {"documents": counts["empty_documents"], "sentences": counts["empty_sentences"]}
-    for what, count in empty.items():
-        if count:
-            console.say(f"  {console.number(count)} {what} gave no token and are not stored")
+    if any(empty.values()):
+        left = ", ".join(f"{console.number(count)} {what}" for what, count in empty.items())
+        console.say(f"  not stored, without a token: {left}")
     rows = [(split, *(console.number(n) for n in each.values())) for split, each in splits.items()]
     console.say(console.table(("split", *splits["train"]), rows, right=tuple(splits["train"])))
     if built.already:
