@@ -46,9 +46,11 @@ class _Tied(torch.autograd.Function):
         ctx: Any, features: Tensor, table: Tensor, bias: Tensor, targets: Tensor, weights: Tensor
     ) -> tuple[Tensor, Tensor]:
         words = table.to(features.dtype)  # [V, E]
-        logits = F.linear(features, words, bias.to(features.dtype))  # [R, V]
+        logits = F.linear(
+            features, words
+        )  # [R, V], the bias still missing: a product that adds it first copies it R times
         learns = any(ctx.needs_input_grad[:3])
-        loss, right = _reduced(logits, targets, weights, learns)
+        loss, right = _reduced(logits, bias.float(), targets, weights, learns)
         if learns:
             ctx.save_for_backward(logits, features, words)
             ctx.kinds = table.dtype, bias.dtype
@@ -71,15 +73,17 @@ class _Tied(torch.autograd.Function):
         )
 
 
-def _reduced(logits: Tensor, targets: Tensor, weights: Tensor, learns: bool) -> tuple[Tensor, Tensor]:
-    """(loss, right), summed; where something learns the logits become the gradient of the loss, in place."""
+def _reduced(
+    logits: Tensor, bias: Tensor, targets: Tensor, weights: Tensor, learns: bool
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """(loss, right) of logits + bias, summed; where something learns the logits become the gradient, in place."""
     rows, vocabulary = logits.shape
     step = max(1, _CACHED // vocabulary) if logits.device.type == "cpu" else max(1, rows)
     scores = logits.new_empty(min(step, rows), vocabulary, dtype=torch.float32)
     losses, rights = weights.new_zeros(rows), weights.new_zeros(rows)
     for start in range(0, rows, step):
         part = slice(start, min(start + step, rows))
-        score = scores[: part.stop - start].copy_(logits[part])  # [C, V]
+        score = torch.add(logits[part], bias, out=scores[: part.stop - start])  # [C, V]
         target = targets[part, None].clamp(min=0)  # -100 stands on slots of weight 0
         best = score.amax(dim=-1, keepdim=True)
         asked = score.gather(1, target)

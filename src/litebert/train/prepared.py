@@ -17,7 +17,7 @@ from litebert.optim.groups import treated
 from litebert.optim.lamb import Lamb
 from litebert.text import tokenizer as tokenizers
 from litebert.text.tokenizer import Tokenizer
-from litebert.train import precision
+from litebert.train import allocation, precision
 from litebert.train.distributed import World
 from litebert.train.loop import Trainer
 from litebert.train.objectives import Pretraining
@@ -49,6 +49,7 @@ def prepare(run: Run, shards: str | Path, world: World = World()) -> Prepared:
     if not opened["train"].tokens:
         raise UserError(f"{shards} holds no text to learn from: build it from a larger corpus")
     run, model = _model(run, tokenizer)
+    allocation.keep()
     model.to(world.device)
     trainer = Trainer(
         model=model, objective=Pretraining(run.model.objectives), optimizer=Lamb(treated(model), run.optimizer),
