@@ -1,4 +1,4 @@
-"""`litebert bench data`, `build` and `faults`: how fast the data is made, and whether it stays the same. JSON comes last."""
+"""`litebert bench data`, `build`, `faults`: how fast data is made, and whether it is the same; JSON comes last."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -142,9 +143,10 @@ def _running(tokens: tuple[Token, ...]) -> Text:
     from rich.text import Text
 
     line, before = Text(), False  # whether a span ended just before
-    for span, inside in groupby(tokens, key=lambda token: token.span):
-        found = list(inside)
-        line.append(" " if line and found[0].space else _JOINT if before and not found[0].begins else "")
+    gaps = [False, *(after.space or token.kind == "special" for token, after in pairwise(tokens))]
+    for span, inside in groupby(zip(tokens, gaps, strict=True), key=lambda each: each[0].span):
+        found, spaces = zip(*inside, strict=True)
+        line.append(" " if spaces[0] else _JOINT if before and not found[0].begins else "")
         before = span >= 0
         if before:
             line.append("⟦", style="bold")
@@ -153,14 +155,14 @@ def _running(tokens: tuple[Token, ...]) -> Text:
                 _asked(line, word)
             line.append("⟧", style="bold")
             continue
-        for number, token in enumerate(found):
-            line.append(" " if number and token.space else "")
+        for number, (token, space) in enumerate(zip(found, spaces, strict=True)):
+            line.append(" " if number and space else "")
             line.append(token.text, style=_STYLES[token.kind])
             _placed(line, token)
     return line
 
 
-def _words(tokens: list[Token]) -> list[list[Token]]:
+def _words(tokens: Sequence[Token]) -> list[list[Token]]:
     """A span's tokens, word by word."""
     found: list[list[Token]] = []
     for token in tokens:
