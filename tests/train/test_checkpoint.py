@@ -124,7 +124,7 @@ def test_a_failing_disk_loses_nothing_but_the_torn_save(
         assert found is not None
         assert found.state["at"] in (1, 2)  # 2 where only the very last sync failed
         assert same(found.tensors)
-        checkpoint.sweep(root, keep=2)
+        checkpoint.sweep(root, keep=2, step=2)
         assert all(p.name.startswith("step-") for p in root.iterdir())
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-import typer
+_HEARD = b"litebert: the step is finished and saved, then the run ends (Ctrl-C again: at once)\n"
 
 
 class Asking:
@@ -35,4 +37,6 @@ class Asking:
         if self._asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         self._asked = True
-        typer.echo("litebert: the step is finished and saved, then the run ends (Ctrl-C again: at once)", err=True)
+        # Not through Python's buffer: this may have interrupted the very thread that writes into it.
+        with contextlib.suppress(OSError):  # a terminal that was closed hears nothing
+            os.write(2, _HEARD)

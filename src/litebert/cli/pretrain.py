@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,15 +61,20 @@ def pretrain(
     """
     from litebert.train import distributed
     from litebert.train import recipe as runs
+    from litebert.train.claim import writable
     from litebert.train.prepared import prepare
 
     wanted = [*(changes or []), *([f"schedule.total={span}"] if span else []), *([f"start={start}"] if start else [])]
     run = runs.load(recipe, wanted)
+    writable(out)
+    if distributed.again(os.environ):  # torchrun starts all anew when one died: that is going on, not beginning
+        restart = False
     world = distributed.join(os.environ, device)
     try:
         prepared = prepare(run, shards, world)
         quiet = as_json or not world.leads
-        _before(prepared, out, restart, quiet, dry and as_json)
+        if dry or not as_json:
+            _before(prepared, out, restart, quiet, as_json)
         if dry:
             return
         outcome = _trained(prepared, out, restart, quiet)
@@ -86,10 +92,10 @@ def _before(prepared: Prepared, out: Path, restart: bool, quiet: bool, as_json: 
     from litebert.train.feeding import START
     from litebert.train.pretrain import standing
 
+    progress, position = (Progress(), START) if restart else standing(prepared, out)
     if not quiet:
         before.show_model(prepared)
         before.show_example(prepared)
-    progress, position = (Progress(), START) if restart else standing(out)
     found = estimate(prepared, progress, position)
     if as_json:
         console.say_json(before.values(prepared, found))
@@ -102,7 +108,11 @@ def _trained(prepared: Prepared, out: Path, restart: bool, quiet: bool) -> Outco
     from litebert.train.pretrain import pretrain as train
 
     with Asking() as asking, Live(prepared, out, quiet) as live:
-        return train(prepared, out, tell=live, restart=restart, asked_to_stop=asking)
+        try:
+            return train(prepared, out, tell=live, restart=restart, asked_to_stop=asking)
+        except KeyboardInterrupt:
+            typer.echo("litebert: ended at once: the same command goes on from the last checkpoint", err=True)
+            raise typer.Exit(128 + signal.SIGINT) from None
 
 
 def _after(prepared: Prepared, outcome: Outcome, shards: Path, report: bool, as_json: bool) -> None:

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from litebert import files
 from litebert.files import FolderError
+from litebert.interop.tensors import write_file
 
 MANIFEST = "manifest.json"
 STATE = "state.json"
-FORMAT = "litebert-checkpoint-1"
+FORMAT = "litebert-checkpoint-2"
 _PREFIX, _HIDDEN = "step-", ".writing-"
 
 Tensors = Mapping[str, Mapping[str, Tensor]]  # file -> name -> tensor
@@ -44,24 +44,23 @@ def path_of(root: Path, step: int) -> Path:
 
 def write(root: Path, step: int, tensors: Tensors, state: Mapping[str, Any]) -> Path:
     """A checkpoint, whole or not at all; one of the same step is replaced."""
-    path, stage = path_of(root, step), root / f"{_HIDDEN}{step:09d}"
+    path, stage, old = path_of(root, step), root / f"{_HIDDEN}{step:09d}", root / f"{_HIDDEN}old-{step:09d}"
     root.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(stage, ignore_errors=True)
+    for left in (stage, old):
+        shutil.rmtree(left, ignore_errors=True)
     stage.mkdir()
     try:
         for name, group in tensors.items():
-            save_file(dict(group), stage / f"{name}.safetensors", metadata={"format": "pt"})
+            write_file(stage / f"{name}.safetensors", group)
         files.write_json(stage / STATE, state)
         written = {file.name: _vouched(file) for file in sorted(stage.iterdir())}
         _write_synced(stage / MANIFEST, files.sealed({"format": FORMAT, "step": step, "files": written}))
         files.sync_folder(stage)
-        if path.exists():  # a folder cannot be replaced in one move; what is there is older or the same
-            os.replace(path, root / f"{_HIDDEN}old-{step:09d}")
+        if path.exists():  # a folder cannot be replaced in one move; what is there was passed over as damaged
+            os.replace(path, old)
         os.replace(stage, path)
         files.sync_folder(root)
-        shutil.rmtree(root / f"{_HIDDEN}old-{step:09d}", ignore_errors=True)
-    except SafetensorError as error:  # the library's own name for a full or failing disk
-        raise OSError(f"{stage}: {error}") from None
+        shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return path
@@ -93,20 +92,31 @@ def steps(root: Path) -> list[int]:
 
 
 def newest(root: Path, warn: Callable[[str], None]) -> Checkpoint | None:
-    """The newest valid checkpoint; each damaged one is told to `warn` and passed over."""
+    """The newest valid checkpoint; each damaged or unreadable one is told to `warn` and passed over."""
     for step in reversed(steps(root)):
         try:
             return read(path_of(root, step))
-        except FolderError as error:
+        except (FolderError, OSError) as error:
             warn(f"{error}: passed over, an older checkpoint is looked for")
     return None
 
 
-def sweep(root: Path, keep: int, protected: int | None = None) -> None:
-    """All but the last `keep` checkpoints, and the protected step's, are removed; so is what a crash left half-way."""
-    for step in steps(root)[: -keep or None]:
-        if step != protected:
-            remove(path_of(root, step))
+def recover(root: Path) -> None:
+    """Give a checkpoint its name back that was to be replaced by one of the same step when the process was killed."""
+    for old in root.glob(f"{_HIDDEN}old-*"):
+        path = path_of(root, int(old.name.rpartition("-")[2]))
+        if not path.exists():
+            os.replace(old, path)
+
+
+def sweep(root: Path, keep: int, step: int, protected: int | None = None) -> None:
+    """All but the last `keep` up to a step, and the protected one, are removed; so is what a crash left half-way.
+
+    A later one was passed over as damaged: it neither counts as kept, nor is it removed before the run has come so far.
+    """
+    for old in [found for found in steps(root) if found <= step][: -keep or None]:
+        if old != protected:
+            remove(path_of(root, old))
     for left in root.glob(f"{_HIDDEN}*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -131,7 +141,7 @@ class Writer:
         def work() -> None:
             try:
                 write(self.root, step, copied, state)
-                sweep(self.root, self.keep, protected)
+                sweep(self.root, self.keep, step, protected)
             except BaseException as error:  # handed to the trainer's thread, which raises it
                 self._error = error
 
@@ -154,8 +164,6 @@ def _copies(named: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
 
 
 def _vouched(file: Path) -> dict[str, Any]:
-    with file.open("rb+") as opened:
-        os.fsync(opened.fileno())
     return {"bytes": file.stat().st_size, "sha256": files.digest(file)}
 
 
@@ -169,5 +177,6 @@ def _write_synced(path: Path, content: bytes) -> None:
 def remove(path: Path) -> None:
     """Take a checkpoint away; renamed first, as a folder that is half gone must not look like one."""
     hidden = path.with_name(f"{_HIDDEN}gone-{path.name}")
+    shutil.rmtree(hidden, ignore_errors=True)
     os.replace(path, hidden)
     shutil.rmtree(hidden, ignore_errors=True)

@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from litebert.errors import UserError
+from litebert.errors import RunError, UserError
 
 _BUCKET = 1 << 24  # numbers that are sent together: gradients are many and mostly small
 _PATIENCE = timedelta(minutes=10)  # a process that is waited for longer than this is gone
@@ -39,7 +39,7 @@ class World(NamedTuple):
             return [float(v) for v in values]
         kind = torch.float64 if self.device.type != "mps" else torch.float32
         together = torch.tensor(list(values), dtype=kind, device=self.device)
-        dist.all_reduce(together)
+        _reduced(together)
         return [float(v) for v in together.tolist()]
 
     def sum_gradients(self, parameters: Iterable[Tensor]) -> None:
@@ -53,8 +53,8 @@ class World(NamedTuple):
                     p.grad = torch.zeros_like(p)
             gradients = [p.grad for p in bucket if p.grad is not None]
             flat = torch.cat([g.flatten() for g in gradients])
-            dist.all_reduce(used)
-            dist.all_reduce(flat)
+            _reduced(used)
+            _reduced(flat)
             for p, part, anyone in zip(
                 bucket, torch.split(flat, [g.numel() for g in gradients]), used.tolist(), strict=True
             ):
@@ -63,16 +63,28 @@ class World(NamedTuple):
     def meet(self) -> None:
         """Wait for all."""
         if self.size > 1:
-            dist.barrier()
+            self.sums([0.0])
 
     def agree(self, digest: float) -> bool:
         """Whether a number is the same in every process: what must not differ is checked once, before the start."""
         low = high = digest
         if self.size > 1:
             pair = torch.tensor([digest, -digest], dtype=torch.float64, device=self.device)
-            dist.all_reduce(pair, op=dist.ReduceOp.MAX)
+            _reduced(pair, dist.ReduceOp.MAX)
             high, low = float(pair[0]), -float(pair[1])
         return low == high
+
+
+def _reduced(tensor: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -> None:
+    """A tensor becomes the sum, or another reduction, over all processes."""
+    try:
+        dist.all_reduce(tensor, op=how)
+    except RuntimeError as error:
+        why = str(error).splitlines()[0][:200]
+        raise RunError(
+            f"another process of this run is gone ({why}): the same command goes on from the last checkpoint, "
+            "and torchrun --max-restarts 3 gives it by itself"
+        ) from None
 
 
 def join(environment: Mapping[str, str], device: str = "auto") -> World:
@@ -89,6 +101,11 @@ def join(environment: Mapping[str, str], device: str = "auto") -> World:
     if not dist.is_initialized():
         dist.init_process_group("nccl" if cuda else "gloo", timeout=_PATIENCE)
     return World(dist.get_rank(), dist.get_world_size(), where)
+
+
+def again(environment: Mapping[str, str]) -> bool:
+    """Whether torchrun has started these processes anew, after one of them was lost."""
+    return int(environment.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
 
 
 def leave() -> None:

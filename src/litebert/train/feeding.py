@@ -6,7 +6,7 @@ A position is three integers: the phase, and the stream's own two.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ _SHARE = 8  # rows of a batch of so many tokens come in multiples of it
 def portions(
     run: Run, shards: Shards, vocabulary: Vocabulary, world: World, position: tuple[int, ...],
     share: Callable[[], float],
-) -> Iterator[Portion]:  # fmt: skip
+) -> Generator[Portion]:  # fmt: skip
     """Batches without end from a position on; `share` tells how much of the run is done, and so which phase it is."""
     phase, place = position[0], Position(*position[1:])
     while True:

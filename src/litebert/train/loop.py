@@ -59,14 +59,18 @@ class Step(NamedTuple):
     tokens: int  # of this step, all processes
     position: tuple[int, ...]  # of the stream, after it
     stopping: bool  # somebody asked for the end: this is the last step
+    batch: str = ""  # the portion's name
 
 
 class DivergedError(RuntimeError):
-    """The loss or the gradient is no longer a number; the step was not made."""
+    """Training came apart at a step: `what` is no longer a number, and the step was not made, or it is far too high.
 
-    def __init__(self, step: int, what: str, batch: str) -> None:
-        super().__init__(f"step {step}: the {what} is not a finite number")
-        self.step, self.what, self.batch = step, what, batch
+    text: what is said instead, with the advice.
+    """
+
+    def __init__(self, step: int, what: str, batch: str, text: str = "") -> None:
+        super().__init__(text or f"step {step}: the {what} is not a finite number")
+        self.step, self.what, self.batch, self.advises = step, what, batch, bool(text)
 
 
 class Trainer(NamedTuple):
@@ -90,7 +94,7 @@ def steps(
     """
     progress, world = start, trainer.world
     while True:
-        progress = progress._replace(seconds=_leaders(world, watch.read()))
+        progress = progress._replace(seconds=seconds(world, watch))
         if trainer.schedule.total and trainer.schedule.share(progress) >= 1.0:
             return
         portion = next(portions, None)
@@ -101,10 +105,16 @@ def steps(
         result = _accumulated(trainer, portion.micros, whole, progress.steps)
         rate = trainer.schedule.at(progress)
         norm = _moved(trainer, rate, result, progress.steps, portion.name)
-        progress = Progress(progress.steps + 1, progress.tokens + int(whole.tokens), _leaders(world, watch.read()))
-        yield Step(progress, rate, norm, result, int(whole.tokens), portion.position, whole.stopping)
+        progress = Progress(progress.steps + 1, progress.tokens + int(whole.tokens), seconds(world, watch))
+        yield Step(progress, rate, norm, result, int(whole.tokens), portion.position, whole.stopping, portion.name)
         if whole.stopping:
             return
+
+
+def seconds(world: World, watch: Stopwatch) -> float:
+    """Seconds trained by the leader's watch, so that all processes go by one."""
+    read = watch.read()
+    return world.sums([read if world.leads else 0.0])[0] if world.size > 1 else read
 
 
 def rehearse(trainer: Trainer, micro: Any) -> None:
@@ -197,7 +207,3 @@ def _result(losses: Mapping[str, float], rights: Mapping[str, float], counts: Ma
     means = {n: losses[n] / counts[n] if counts[n] else 0.0 for n in counts}
     hits = {n: rights[n] / counts[n] if counts[n] else 0.0 for n in counts}
     return Result(sum(means.values()), means, hits, dict(counts))
-
-
-def _leaders(world: World, seconds: float) -> float:
-    return world.sums([seconds if world.leads else 0.0])[0] if world.size > 1 else seconds

@@ -6,16 +6,20 @@ checkpoints. Who watches gets every event as a dictionary, the same that is writ
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from litebert.errors import RunError, UserError
+from litebert.files import FolderError
 from litebert.interop import folder as folders
 from litebert.model.model import Model
 from litebert.optim.schedule import Progress
 from litebert.train import checkpoint, recipe, record, resuming
+from litebert.train.checkpoint import Checkpoint
+from litebert.train.claim import claimed
 from litebert.train.feeding import START
 from litebert.train.loop import DivergedError, Result
 from litebert.train.prepared import Prepared, prepare
@@ -42,16 +46,19 @@ def pretrain(
 ) -> Outcome:  # fmt: skip
     """Train until the run's end; a folder that holds a part of the same run is gone on with, unless `restart`."""
     path, world = Path(folder), prepared.trainer.world
-    state = resume(prepared, path, restart, tell)
-    session = Session(prepared, path, path / CHECKPOINTS, state, tell, clock)
-    try:
-        stopped = session.train(asked_to_stop)
-    except DivergedError as error:
-        raise RunError(session.diverged(error)) from None
-    finally:
-        session.close()
-    if world.leads:
-        finish(prepared, path)
+    with claimed(path) if world.leads else contextlib.nullcontext():
+        state = resume(prepared, path, restart, tell)
+        session = Session(prepared, path, path / CHECKPOINTS, state, tell, clock)
+        try:
+            stopped = session.train(asked_to_stop)
+            if world.leads:
+                finish(prepared, path)
+        except DivergedError as error:
+            raise RunError(session.diverged(error)) from None
+        except (OSError, FolderError) as error:
+            raise RunError(f"{_why(error, path)}; {session.kept()}: mend that, and the same command goes on") from None
+        finally:
+            session.close()
     done = prepared.run.schedule.share(session.state.progress) >= 1
     return Outcome(path, session.state.progress, session.last, stopped and not done)
 
@@ -60,30 +67,30 @@ def resume(prepared: Prepared, path: Path, restart: bool, tell: Tell) -> State:
     """Where to begin: at the newest valid checkpoint of this run, or at nothing."""
     trainer, world = prepared.trainer, prepared.trainer.world
     root = path / CHECKPOINTS
+    if world.leads:
+        checkpoint.recover(root)
     if restart and world.leads:
         for step in checkpoint.steps(root):
             checkpoint.remove(checkpoint.path_of(root, step))
     world.meet()  # nobody looks while another takes away
-    saved = checkpoint.newest(root, lambda text: tell({"event": "warning", "kind": "checkpoint", "text": text}))
+    saved = _newest(root, lambda text: tell({"event": "warning", "kind": "checkpoint", "text": text}))
     state = State()
     if saved is not None:
         state = resuming.restore(saved, trainer.model, trainer.optimizer, prepared.run, prepared.text)
-    elif checkpoint.steps(root):
-        raise UserError(f"{path} holds checkpoints and none is valid: copy one back, or begin anew with --restart")
     if not world.agree(float(state.progress.steps)):
         raise RunError(f"the processes read different checkpoints of {path}: give all of them the same folder")
     if world.leads:
-        path.mkdir(parents=True, exist_ok=True)
         recipe.save(prepared.run, path / RECIPE)
         prepared.tokenizer.save(path)
     return state
 
 
-def standing(folder: str | Path) -> tuple[Progress, tuple[int, ...]]:
-    """How far a run folder has come, and where its text goes on: nowhere, where there is no valid checkpoint."""
-    saved = checkpoint.newest(Path(folder) / CHECKPOINTS, lambda text: None)
+def standing(prepared: Prepared, folder: str | Path) -> tuple[Progress, tuple[int, ...]]:
+    """How far a run has come in its folder, and where its text goes on; a folder of another run is refused."""
+    saved = _newest(Path(folder) / CHECKPOINTS, lambda text: None)
     if saved is None:
         return Progress(), START
+    resuming.refuse_another(saved, prepared.run, prepared.text)
     steps, tokens, seconds = saved.state["progress"]
     return Progress(int(steps), int(tokens), float(seconds)), tuple(saved.state["position"])
 
@@ -98,3 +105,19 @@ def finish(prepared: Prepared, path: Path) -> None:
 def events(folder: str | Path) -> Iterator[Mapping[str, Any]]:
     """Every event of a run, oldest first."""
     yield from record.read(Path(folder))
+
+
+def _newest(root: Path, warn: Callable[[str], None]) -> Checkpoint | None:
+    """The newest valid checkpoint of a run folder, or none where there is none at all."""
+    saved = checkpoint.newest(root, warn)
+    if saved is None and checkpoint.steps(root):
+        way = "copy one back, or begin anew with --restart"
+        raise UserError(f"{root.parent} holds checkpoints and none is valid: {way}")
+    return saved
+
+
+def _why(error: Exception, path: Path) -> str:
+    """What a disk had to say, and where."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or path}: {error.strerror}"
+    return str(error)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from litebert import files
+
 NAME = "log.jsonl"
 CLOCK = ("time", "seconds", "tokens_per_s", "share_of_peak")  # what differs between two runs that are the same
 
@@ -18,19 +20,20 @@ class Record:
     def __init__(self, folder: Path, resumed: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
-        kept = [line for line in _lines(self.path) if line.get("step", 0) <= resumed] if resumed else []
-        temporary = self.path.with_name(f".{NAME}.{os.getpid()}")
-        with temporary.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in kept)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
-        self._file = self.path.open("a", encoding="utf-8")
+        self.kept = [line for line in _lines(self.path) if line.get("step", 0) <= resumed] if resumed else []
+        with files.whole(self.path) as temporary:
+            temporary.write_text("".join(json.dumps(line) + "\n" for line in self.kept), encoding="utf-8")
+        self._file = self.path.open("ab", buffering=0)
 
     def write(self, event: Mapping[str, Any]) -> None:
-        """One event, on the disk's way at once: a killed run keeps its log."""
-        self._file.write(json.dumps(event) + "\n")
-        self._file.flush()
+        """One event, with the system at once: a killed run keeps its log."""
+        left = (json.dumps(event) + "\n").encode()
+        while left:  # a disk that fills up takes a part
+            left = left[self._file.write(left) :]
+
+    def sync(self) -> None:
+        """All events are on the disk: the log never lacks what a checkpoint knows, after a power cut neither."""
+        os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """No more events."""

@@ -23,6 +23,7 @@ class State(NamedTuple):
     best: float = float("inf")  # lowest held-out loss
     best_step: int = 0
     notes: Mapping[str, Any] = MappingProxyType({})  # what the health report remembers
+    evaluated: int = -1  # the step of the last evaluation
 
 
 def kept(model: nn.Module, optimizer: Lamb, state: State, run: Run, data: str) -> tuple[Tensors, dict[str, Any]]:
@@ -31,6 +32,7 @@ def kept(model: nn.Module, optimizer: Lamb, state: State, run: Run, data: str) -
     values = {
         "progress": list(state.progress), "position": list(state.position),
         "best": state.best if state.best < float("inf") else None, "best_step": state.best_step,
+        "evaluated": state.evaluated,
         "notes": dict(state.notes),
         "counts": counts, "run": run.model_dump(mode="json"), "data": data,
     }  # fmt: skip
@@ -39,7 +41,7 @@ def kept(model: nn.Module, optimizer: Lamb, state: State, run: Run, data: str) -
 
 def restore(saved: Checkpoint, model: nn.Module, optimizer: Lamb, run: Run, data: str) -> State:
     """Put a checkpoint's tensors in place; another run's is refused, with the first value that differs."""
-    _same(saved, run, data)
+    refuse_another(saved, run, data)
     model.load_state_dict(saved.tensors["model"])
     values = saved.state
     optimizer.load_state_dict(saved.tensors["optimizer"], values["counts"])
@@ -47,10 +49,12 @@ def restore(saved: Checkpoint, model: nn.Module, optimizer: Lamb, run: Run, data
     return State(
         Progress(int(steps), int(tokens), float(seconds)), tuple(values["position"]),
         float("inf") if values["best"] is None else float(values["best"]), int(values["best_step"]), values["notes"],
+        int(values["evaluated"]),
     )  # fmt: skip
 
 
-def _same(saved: Checkpoint, run: Run, data: str) -> None:
+def refuse_another(saved: Checkpoint, run: Run, data: str) -> None:
+    """An error that names the first value in which a checkpoint's run is not this one."""
     change = "go on with the values it was begun with, name another run folder, or begin anew with --restart"
     if saved.state["data"] != data:
         raise UserError(f"{saved.path} was trained on other shards: {change}")
