@@ -50,6 +50,7 @@ def test_bytes_of_a_word_go_on_with_it(cutter: chinese.Cutter) -> None:
 def test_only_chinese_characters_are_inside(cutter: chinese.Cutter) -> None:
     assert cutter.words("plain words") == ["plain", " ", "words"]
     assert not cutter.inside("plain words, C++ 3.5").any()
+    assert cutter.inside("ba 人口").tolist() == [False, False, False, False, True]
     assert cutter.inside("火山口 T恤").tolist() == [False, True, True, False, False, True]
 
 

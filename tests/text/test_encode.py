@@ -15,6 +15,7 @@ from litebert.errors import UserError
 from litebert.text import encode, spiece, wordpiece
 from litebert.text.encode import Encoder
 from litebert.text.tokenizer import Kind, Tokenizer
+from text.test_spiece import model
 from text.tiny import KINDS, odd, sentences, trained
 
 
@@ -47,6 +48,15 @@ def test_of_real_vocabularies_too(shared_data: Path) -> None:
         encoder = Encoder(made)
         assert encoder.rules is not None
         same(encoder, [*odd(3000, seed=9), *sentences(500, seed=9)])
+
+
+def test_of_a_model_whose_commas_stay_with_their_digits() -> None:
+    """There 9, is a piece: a comma that was taken off the end would be another."""
+    pytest.importorskip("sentencepiece")
+    encoder = Encoder(spiece.converted(spiece.parse(model(), "x"), split_commas=False))
+    texts = [*sentences(1000, seed=15), *odd(500, seed=15)]
+    assert any(piece[-1] == "," and len(piece) > 1 for piece in encoder.tokenizer.pieces(encoder.encode(texts).ids))
+    same(encoder, texts)
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=6), st.sampled_from(KINDS))

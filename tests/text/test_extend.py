@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,14 @@ import tokenizers
 from tokenizers import AddedToken
 
 from litebert.errors import UserError
-from litebert.text import sample
+from litebert.text import sample, wordpiece
 from litebert.text.encode import Encoder
-from litebert.text.extend import Extended, extend
+from litebert.text.extend import Extended, _scores, extend
 from litebert.text.fit import fit
 from litebert.text.sample import Sample
 from litebert.text.tokenizer import Kind, Tokenizer
 from text.test_encode import same
+from text.test_wordpiece import SPECIALS
 from text.tiny import KINDS, odd, sentences, trained
 
 _DOMAIN = ("zephyrus", "zephyric", "quaxolite", "quaxal", "wexophage", "ηλιος", "bado", "Юla")
@@ -100,6 +103,25 @@ def test_every_joined_piece_is_met_as_often_as_was_asked(kind: Kind) -> None:
     made = extended(kind)
     counts = pieces_of(made)
     assert [piece for piece, parts in zip(made.pieces, made.made_of, strict=True) if parts and counts[piece] < 5] == []
+
+
+def test_a_piece_that_the_engine_passes_over_is_left_out(tmp_path: Path) -> None:
+    """##qz is joined first, in bqz and aqz, then aq in aq: from then on aqz is cut aq, ##z, and ##qz is never met."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join([*SPECIALS, "a", "b", "##q", "##z"]) + "\n")
+    words = ["bqz"] * 200 + ["aqz"] * 100 + ["aq"] * 150
+    made = extend(wordpiece.read(path), sample.of_texts([" ".join(words)]), 3)
+    assert made.pieces == ["bqz", "aq", "aqz"]
+    assert made.made_of == [[6, 7, 8], [5, 7], [5, 7, 8]]
+
+
+def test_a_new_piece_scores_better_than_what_it_stands_for() -> None:
+    """Two frequent pieces that are rarely neighbours: the share alone would leave the new one unused."""
+    state = {"model": {"vocab": [["a", -1.0], ["b", -2.0]]}}
+    used = Counter({"ab": 5, "cd": 5, "x": 10**6})
+    rare, unknown = _scores(state, used, ["ab", "cd"], [[0, 1], []])
+    assert -3 < rare < -2.9
+    assert unknown == pytest.approx(math.log(5 / used.total()))
 
 
 def test_bytes_are_cut_as_before_and_then_joined() -> None:

@@ -132,6 +132,15 @@ def test_any_unigram_model_gives_its_ids(rule: str) -> None:
         assert ours.encode(text) == processor.encode(prepared(text)), repr(text)
 
 
+def test_symbols_of_the_user_come_before_any_piece() -> None:
+    data = model(user_defined_symbols=["kilo", "ba", "9,"])
+    ours, processor = converted(data, split_commas=False), sentencepiece.SentencePieceProcessor(model_proto=data)
+    texts = sentences(800, seed=4)
+    for text in texts:
+        assert ours.encode(text) == processor.encode(prepared(text)), repr(text)
+    assert {"kilo", "ba", "9,"} <= {piece for text in texts for piece in ours.pieces(ours.encode(text))}
+
+
 def test_a_cased_model_keeps_case_and_accents() -> None:
     written = io.BytesIO()
     TRAINER.train(sentence_iterator=iter(sentences(800, seed=1)), model_writer=written, vocab_size=300,

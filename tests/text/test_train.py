@@ -148,11 +148,10 @@ def test_chinese_characters_go_on_with_no_word() -> None:
 
 def test_no_sentence_is_left_out() -> None:
     """SentencePiece leaves out what holds its own sign for unknown, and lines beyond 4192 bytes, without a word."""
-    texts = [*sentences(200), *["wuwuwu \u2585"] * 30, *["ɣ" * 2040 + " qaqaqa"] * 30]
+    texts = [*sentences(200), *["wuwuwu \u2585"] * 30, *["㎉" * 1360 + "qaqaqa"] * 30]  # kcal: longer when spelled out
     pieces = "".join(small("unigram", texts, 200, coverage=1.0))
     assert "w" in pieces
     assert "q" in pieces
-    assert "ɣ" in pieces
 
 
 @pytest.mark.parametrize("kind", ["unigram", "wordpiece"])

@@ -56,8 +56,6 @@ def draw(
         for place, chunk in enumerate(_chunks(item.text.encode())):
             read += len(chunk)
             lot = rng.key(seed, "tokenizer sample", number, place)
-            if held + len(chunk) > size and -kept[0][0] < lot:
-                continue
             heapq.heappush(kept, (-lot, number, place, chunk))
             held += len(chunk)
             while held > size:
