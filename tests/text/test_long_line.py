@@ -64,6 +64,9 @@ def test_what_is_wrong_with_it_is_said_once_a_kind_with_its_count(file: Path) ->
         assert problems(file, invalid="replace") == [("invalid UTF-8", 1, 40), ("NUL bytes", 1, 40)]
         with pytest.raises(UserError, match=r"a\.jsonl:1: byte 12 \(0xff\) is not UTF-8"):
             read(file)
+        file.write_bytes(b'{"text": "' + b"a" * 1000 + b"\xff" + b'"}\n')
+        with pytest.raises(UserError, match=r"a\.jsonl:1: byte 1,011 \(0xff\) is not UTF-8"):
+            read(file)
 
 
 def test_a_character_that_is_cut_by_the_blocks_is_one(file: Path) -> None:

@@ -99,6 +99,14 @@ def test_a_long_document_comes_in_parts_cut_where_something_ends(file: Path) -> 
     assert [each.place for each in found] == [1, 2, 4]
 
 
+def test_a_blank_line_that_a_block_cuts_ends_the_document_all_the_same(file: Path) -> None:
+    for blanks in (1, 40, 1000):
+        file.write_text("x" * 48 + "\n" + " " * blanks + "\n" + "y")
+        for block in (49, 50, 55, 60, 2000):
+            with small(50, block):
+                assert texts(file) == ["x" * 48, "y"]
+
+
 def test_a_part_never_ends_within_a_character(file: Path) -> None:
     for size, character in itertools.product(range(8, 13), ("é", "中", "😀")):
         file.write_text("x" + character * 40)
