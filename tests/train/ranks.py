@@ -13,6 +13,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from litebert.data import stream
 from litebert.optim.schedule import Progress, Stopwatch
 from litebert.train import distributed, feeding, loop
 from litebert.train.distributed import World
@@ -52,6 +53,7 @@ def small_steps(world: World) -> dict[str, Any]:
 
 def real_steps(world: World) -> dict[str, Any]:
     """Six steps of a real model on its own text, and what it then comes to on held-out text."""
+    stream.AT_ONCE = 4096  # a few batches beforehand, not hundreds of these small ones
     made = prepared(run_of("training.micro=2"), world)
     feed = feeding.portions(made.run, made.shards, made.vocabulary, world, feeding.START, lambda: 0.0)
     losses = []

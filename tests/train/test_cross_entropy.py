@@ -62,6 +62,22 @@ def test_bfloat16_features_give_float32_gradients_near_the_exact_ones() -> None:
         assert gap < 0.02
 
 
+def test_float32_features_under_autocast_are_multiplied_in_its_numbers() -> None:
+    """As on CUDA, where autocast leaves what comes out of a norm in float32."""
+    mine, theirs = case(dtype=torch.float32), case(dtype=torch.bfloat16)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = tied(*mine)
+    expected = tied(*theirs)
+    found.loss.backward()
+    expected.loss.backward()
+    assert torch.equal(found.loss, expected.loss)
+    for a, b in zip(mine[:3], theirs[:3], strict=True):
+        assert a.grad is not None
+        assert b.grad is not None
+        assert a.grad.dtype == torch.float32
+        assert torch.equal(a.grad, b.grad.float())
+
+
 def test_rows_of_weight_0_move_nothing_whatever_they_hold() -> None:
     found, expected = case(dtype=torch.float32), case(dtype=torch.float32)
     with torch.no_grad():

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from litebert.data import stream
 from litebert.data.batch import Tensors
 from litebert.errors import UserError
 from litebert.train import feeding
@@ -23,6 +24,12 @@ BY = [
     pytest.param(["training.micro=4"], id="rows in pieces"),
     pytest.param(["training.batch=0", "training.tokens=768", "training.micro=3"], id="tokens"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few batches are made beforehand, not hundreds of these small ones."""
+    monkeypatch.setattr(stream, "AT_ONCE", 4096)
 
 
 def fed(
@@ -162,6 +169,6 @@ def test_held_out_text_that_is_short_is_read_once_about() -> None:
     run = run_of("training.evaluation_rows=10_000", "training.batch=8")
     found = [int(row["examples"]) for portion in feeding.held_out(run, HELD_OUT, WORDS, World())
              for row in rows(portion)]  # fmt: skip
-    stream = feeding.stream_of(run, run.stretches()[-1], HELD_OUT, WORDS, World())
-    assert len(found) == stream.count(0) // 8 * 8
+    count = feeding.stream_of(run, run.stretches()[-1], HELD_OUT, WORDS, World()).count(0)
+    assert len(found) == count // 8 * 8
     assert len(set(found)) == len(found)

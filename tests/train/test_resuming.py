@@ -19,7 +19,7 @@ from litebert.train.resuming import State
 from train.tiny import prepared, run_of
 
 NOTES = {"told": {"plateau": 0.1 + 0.2}, "norm": [7, 1e-300, 0.1]}
-STATE = State(Progress(7, 4321, 0.1 + 0.2), (1, 2, 3), 1 / 3, 5, NOTES)
+STATE = State(Progress(7, 4321, 0.1 + 0.2), (1, 2, 3), best=1 / 3, best_step=5, notes=NOTES)
 
 
 def trained(made: Prepared, state: State, count: int) -> State:
