@@ -54,7 +54,7 @@ def test_of_a_model_whose_commas_stay_with_their_digits() -> None:
     """There 9, is a piece: a comma that was taken off the end would be another."""
     pytest.importorskip("sentencepiece")
     encoder = Encoder(spiece.converted(spiece.parse(model(), "x"), split_commas=False))
-    texts = [*sentences(1000, seed=15), *odd(500, seed=15)]
+    texts = [*(f"ba {number}, do" for number in range(200)), *sentences(300, seed=15)]
     assert any(piece[-1] == "," and len(piece) > 1 for piece in encoder.tokenizer.pieces(encoder.encode(texts).ids))
     same(encoder, texts)
 
