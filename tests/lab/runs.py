@@ -49,7 +49,7 @@ def events(seed: int = 0, steps: int = STEPS, tensors: Iterable[str] = (), adapt
 
 
 def run(
-    folder: Path, tokenizer: Tokenizer, *, seed: int = 0, rule: str = "lamb", finished: bool = True,
+    folder: Path, tokenizer: Tokenizer, *, seed: int = 0, rule: str = "lamb", finished: bool = True, start: str = "",
     more: Iterable[dict[str, Any]] = (), log: list[dict[str, Any]] | None = None, **model: Any,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Write a run's folder and give back the events of its log."""
@@ -57,6 +57,7 @@ def run(
     values = {"preset": "albert-base", "vocab": tokenizer.size, "pad": tokenizer.specials.pad, "embedding": 8,
               "hidden": 16, "layers": 3, "heads": 2, "ffn": 32, "max_positions": 64, "init_std": 0.3}  # fmt: skip
     made = recipe.build({
+        "start": start,
         "model": {**values, **model}, "data": {"recipe": "albert", "length": 32}, "optimizer": {"rule": rule},
         "schedule": {"kind": "linear", "peak": 0.01, "total": float(STEPS)}, "training": {"batch": 4, "seed": seed},
     })  # fmt: skip

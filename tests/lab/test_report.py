@@ -217,6 +217,17 @@ def test_a_recipe_that_cannot_be_read_leaves_the_rest(place: Path, tokenizer: To
     assert "before (" not in page.text_of["words"]
 
 
+def test_a_run_that_went_on_from_a_folder_is_held_against_it(place: Path, tokenizer: Tokenizer, shards: Path) -> None:
+    runs.run(place / "base", tokenizer)
+    runs.run(place / "domain", tokenizer, seed=5, start=str(place / "base"))
+    page = Page(report.write([place / "domain"], place / "domain.html", shards=shards))
+    assert "before (base)" in page.text_of["words"]
+    assert f"from the weights of {place / 'base'}" in page.text
+    (place / "base").rename(place / "gone")
+    page = Page(report.write([place / "domain"], place / "domain.html", shards=shards))
+    assert "before (" not in page.text_of["words"]
+
+
 def test_words_of_ones_own_are_shown_with_their_neighbours(place: Path, one: tuple[Path, Any], shards: Path) -> None:
     page = Page(report.write([one[0]], place / "own.html", shards=shards, words=["river", "mill", "zebra"]))
     rows = re.findall(r"<tr><th>(\w+)</th>", page.source.partition('<section id="neighbours">')[2])

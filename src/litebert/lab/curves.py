@@ -40,7 +40,8 @@ def trust(history: History) -> str:
         ("tensor", f"from step {across.low:,.0f} to {across.high:,.0f}", "median", "last", "least", "most"),
         rows, right=(2, 3, 4, 5), tall=len(rows) > _MANY_TENSORS,
     )  # fmt: skip
-    drawn = f"drawn from {axes.plain(up.low)} to {axes.plain(up.high)} by powers of ten, 1 dotted."
+    low, high = (axes.plain(float(f"{end:.2g}")) for end in (up.low, up.high))
+    drawn = f"drawn from {low} to {high} by powers of ten, 1 dotted."
     return f'<p class="note">All curves are {drawn}{note}</p>{table}'
 
 

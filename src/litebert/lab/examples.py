@@ -155,7 +155,7 @@ def _shown(ranked: Sequence[str]) -> list[str]:
     long = [text for text in ranked if len(text) >= LETTERS or text >= _WIDE]
     if not long:
         return []
-    first, last = min(_RANKS[0], 1 + len(long) // 20), min(_RANKS[1], len(long))
+    first, last = min(_RANKS[0], 1 + len(long) // 20), min(_RANKS[1], -(-len(long) // 3))
     return [long[rank - 1] for rank in dict.fromkeys(np.geomspace(first, last, _WORDS).round().astype(int).tolist())]
 
 

@@ -70,8 +70,8 @@ def _body(
         source = page.text(drawn.source)
         moved = f"{_LAYERS} Means over {seen[0].layers.tokens:,} tokens of {source}."
         hidden = (
-            f"One word of {examples.LETTERS} letters or more is hidden in each of {len(asked)} sentences. "
-            f"Both were drawn, not chosen, from {source}."
+            f"One word is hidden in each of {len(asked)} sentences, both drawn, not chosen, from {source}. "
+            f"Words of less than {examples.LETTERS} letters, the easiest to guess, are not asked for."
         )
         parts += [("layers", "Layers", moved, learnt.layer_figure(seen, before)),
                   ("words", "Hidden words", hidden, learnt.guesses(seen, before, asked)),
