@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from litebert.config import Config, ConfigError, unknown_name
@@ -98,6 +99,16 @@ def diff(name: str) -> tuple[str, dict[str, Any]]:
     if name not in _DIFFS:
         raise ConfigError(unknown_name("preset", name, _DIFFS, "`litebert presets` lists them"))
     return _DIFFS[name]
+
+
+def nowhere(path: Path) -> str:
+    """Why a name leads to no model: it is neither a preset's nor that of a folder."""
+    if path.exists():
+        return f"{path} is a file: name the folder it lies in"
+    if path.name != str(path):
+        return f"{path} does not exist: name a folder that holds a model, or a preset (litebert presets lists them)"
+    instead = "`litebert presets` lists the presets"
+    return f"{unknown_name('preset or folder', str(path), _DIFFS, instead)} (or name a folder that exists)"
 
 
 def values(name: str) -> dict[str, Any]:

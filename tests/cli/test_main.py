@@ -114,7 +114,8 @@ def test_a_warning_is_one_line_on_standard_error(monkeypatch: pytest.MonkeyPatch
 CALLS = """
 import sys
 from litebert.cli import main
-for call in ("--help", "presets", "describe albert-xxlarge --json", "describe bert-base", "describe bert-base --set y"):
+for call in ("--help", "presets", "describe albert-xxlarge --json", "describe bert-base", "describe bert-base --set y",
+             "describe albert-bas", "describe no/where"):
     sys.argv = ["litebert", *call.split()]
     try:
         main.run()

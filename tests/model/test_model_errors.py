@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from torch import Tensor
 
 from litebert.config import Config, ConfigError
 from litebert.model.model import Model, build
@@ -67,6 +68,12 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
                                        "targets need a query stream, and this model has none: set objectives=plm"),
     "a head that is not there": (lambda: ask(make(SMALL, ["mlm", "order"]), "tag"),
                                  "this model has no head 'tag': it has mlm, order"),
+    "a place for the order": (lambda: ask(make(SMALL, ["order"]), "order", IDS[:, :1] * 0),
+                              "head 'order' answers for the text as a whole: leave out asked"),
+    "a place for a class": (lambda: ask(make(SMALL, ["classify"]), "classify", IDS[:, :1] * 0),
+                            "head 'classify' answers for the text as a whole: leave out asked"),
+    "a place for a span": (lambda: ask(make(SMALL, ["span"]), "span", IDS[:, :1] * 0),
+                           "head 'span' answers for the text as a whole: leave out asked"),
     "a head where there are none": (lambda: ask(make(SMALL), "mlm"), "this model has no head 'mlm': it has none"),
     "a pooled vector that is not there": (
         lambda: ask(make(SMALL.but(pooler="none", objectives=("mlm",)), ["order"]), "order"),
@@ -74,8 +81,8 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
 }  # fmt: skip
 
 
-def ask(model: Model, name: str) -> object:
-    return model.logits(name, model(IDS))
+def ask(model: Model, name: str, asked: Tensor | None = None) -> object:
+    return model.logits(name, model(IDS), asked)
 
 
 @pytest.mark.parametrize("call, message", BAD.values(), ids=BAD.keys())

@@ -45,11 +45,15 @@ def look(name: str, changes: list[str]) -> tuple[Config, dict[str, Head]]:
     """Config and heads of a preset or folder, with the command line's changes."""
     from litebert import config as configs
     from litebert import presets
+    from litebert.files import FolderError
 
-    if Path(name).is_dir() or name not in presets.names():
+    path = Path(name)
+    if path.is_dir() or name not in presets.names():
+        if not path.exists() and not path.with_name(f"{path.name}.index").exists():
+            raise FolderError(presets.nowhere(path))  # a slip of the pen is told at once, without torch
         from litebert.interop import folder
 
-        config, heads = folder.describe(Path(name))
+        config, heads = folder.describe(path)
     else:
         config, heads = presets.preset(name), {}
     return configs.override(config, changes), heads

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from litebert import __version__, family, files, presets
-from litebert.config import Config, ConfigError, Head, build, unknown_name
+from litebert.config import Config, ConfigError, Head, build
 from litebert.files import FolderError
 from litebert.interop import hf, hf_config, tensors, tf
 from litebert.interop.hf import Parts
@@ -55,7 +55,7 @@ def load(
 def read(path: Path) -> Parts:
     """Config, heads and tensors of any folder or TensorFlow checkpoint that we know."""
     if not path.is_dir() and not tf.is_checkpoint(path):
-        raise FolderError(_nothing(path))
+        raise FolderError(presets.nowhere(path))
     if (path / "config.json").is_file() and not tf.is_checkpoint(path):
         return _with_ours(path, hf.read(path))
     if (path / OURS).is_file():
@@ -129,16 +129,6 @@ def describe(path: Path) -> tuple[Config, dict[str, Head]]:
             return config, heads
     parts = read(path)
     return parts.config, parts.heads
-
-
-def _nothing(path: Path) -> str:
-    """Why a name leads to no model."""
-    if path.exists():
-        return f"{path} is a file: name the folder it lies in"
-    if path.name != str(path):
-        return f"{path} does not exist: name a folder that holds a model, or a preset (litebert presets lists them)"
-    instead = "`litebert presets` lists the presets"
-    return f"{unknown_name('preset or folder', str(path), presets.names(), instead)} (or name a folder that exists)"
 
 
 def _wear(

@@ -74,6 +74,7 @@ class Order(nn.Module):
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, 2]."""
+        _refuse_places("order", asked)
         return linear(F.dropout(_pooled(out, "order"), self.dropout, self.training), self.out)
 
 
@@ -102,6 +103,7 @@ class Classify(nn.Module):
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, labels]; for a choice [B, 1], one score a candidate."""
+        _refuse_places("classify", asked)
         place = 0 if self.source == "first" else -1
         x = _pooled(out, "classify") if self.source == "pooled" else out.last[:, place]
         if self.dense is not None:
@@ -130,6 +132,7 @@ class Span(nn.Module):
 
     def forward(self, out: Output, embedding: Embedding, asked: Tensor | None = None) -> Tensor:
         """-> [B, T, 2]."""
+        _refuse_places("span", asked)
         return linear(out.last, self.out)
 
 
@@ -191,6 +194,11 @@ def build(config: Config, head: Head) -> nn.Module:
     """The module for a head's spec."""
     module: nn.Module = _MODULES[head.kind](config, head)
     return module
+
+
+def _refuse_places(kind: str, asked: Tensor | None) -> None:
+    if asked is not None:
+        raise ValueError(f"head {kind!r} answers for the text as a whole: leave out asked")
 
 
 def _pooled(out: Output, kind: str) -> Tensor:
