@@ -215,6 +215,17 @@ def test_dynamic_masks_of_a_row_differ_between_epochs(name):
             assert len(patterns) >= 10, "by chance a short row has the same spans twice"
 
 
+def test_what_stands_in_a_token_s_place_is_drawn_anew_every_epoch():
+    """A slot that is masked in one epoch is no likelier than others to be masked in the next one."""
+    given = rows(1000, 64, pieces=1.0)
+    chosen = recipe("roberta", length=64, masked=0.5, random=0.5)
+    masked = []
+    for epoch in (0, 1):
+        batch = corrupt(given, chosen, VOCABULARY, 0, epoch)
+        masked.append(np.take_along_axis(batch.ids, batch.asked.astype(np.intp), axis=1) == MASK)
+    assert (masked[0] == masked[1]).mean() == pytest.approx(0.5, abs=4 * 0.5 / masked[0].size ** 0.5)
+
+
 def test_only_uni_lm_s_batches_tell_another_mode():
     given = GIVEN["bert"]
     chosen = recipe("unilm", length=64)

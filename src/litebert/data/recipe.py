@@ -116,10 +116,9 @@ _DIFFS: dict[str, tuple[str, dict[str, Any]]] = {
         "packing": "nsp", "layout": "xlnet", "short": 0.0, "task": "plm", "unit": "token", "spans": "context",
         "longest": 5, "masked": 0.0, "random": 0.0,
     }),
-    "unilm": ("bert", {"length": 512, "short": 0.0, "task": "mixture", "spans": "unilm", "longest": 3, "most": 0,
-                       "copies": 0}),
+    "unilm": ("bert", {"length": 512, "short": 0.0, "task": "mixture", "spans": "unilm", "most": 0, "copies": 0}),
     "electra": ("albert", {
-        "length": 128, "packing": "single", "short": 0.1, "task": "rtd", "unit": "token", "spans": "one",
+        "length": 128, "packing": "single", "task": "rtd", "unit": "token", "spans": "one",
         "repeats": True, "masked": 0.85, "random": 0.0,
     }),
 }  # fmt: skip
