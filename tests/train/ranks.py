@@ -20,7 +20,7 @@ from litebert.train.distributed import World
 from train.small import portions, trainer, weights
 from train.tiny import prepared, run_of
 
-_PATIENCE = 90  # seconds
+_PATIENCE = 240  # seconds, on a machine that does much else
 
 
 def gradients(world: World) -> list[list[float] | None]:

@@ -40,7 +40,7 @@ def both() -> list[dict[str, Any]]:
     found = []
     try:
         for process in running:
-            out, errors = process.communicate(timeout=120)
+            out, errors = process.communicate(timeout=300)
             assert process.returncode == 0, errors
             found.append(json.loads(out.splitlines()[-1]))
     finally:

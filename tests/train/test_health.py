@@ -95,6 +95,18 @@ def test_killed_anywhere_and_gone_on_with_it_finds_the_same(unit: str) -> None:
         assert health.notes() == whole.notes()
 
 
+@pytest.mark.parametrize("stop", [False, True])
+def test_what_was_seen_before_a_stop_counts_after_it(stop: bool) -> None:
+    draw = np.random.default_rng(3)
+    longer = [{**event, "phase": 1} for event in steps(1401, 1600, sop=lambda step: draw.binomial(64, 0.56) / 64)]
+    health = Health(RUN, FLOOR, {})
+    assert told(RUN, longer, health) == []
+    if stop:
+        health = Health(RUN, FLOOR, json.loads(json.dumps(health.notes())))
+    asked = [evaluation(1600, 5.5, sop=0.5), {**one_step(1601, norm=90.0), "phase": 1}]
+    assert kinds(told(RUN, asked, health)) == ["gradient"]
+
+
 def test_no_clock_has_a_part_in_the_notes_or_in_what_is_found_but_the_throughput() -> None:
     run, events = broken()
     slow = [{**event, "seconds": event["seconds"] * 9, **({"tokens_per_s": 1.0} if "norm" in event else {})}
