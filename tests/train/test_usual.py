@@ -46,6 +46,13 @@ def test_what_varies_much_is_far_out_later() -> None:
     assert wild.add(wild.value * 60_000) > 1.0
 
 
+def test_what_never_varied_may_change_too() -> None:
+    usual = Usual(history=50, patience=50)
+    found = judged([1.0] * 100 + [100.0] * 400, usual)
+    assert found[100] == pytest.approx(100.0)
+    assert found[200:] == [1.0] * 300
+
+
 def test_nothing_is_far_out_before_enough_is_known() -> None:
     usual = Usual(history=10, patience=10)
     assert judged([1.0, *[1e6] * 3, 1e-9, *[1.0] * 5], usual) == [1.0] * 10

@@ -88,8 +88,7 @@ class Health:
 
     def evaluation(self, event: Mapping[str, Any]) -> list[Finding]:
         """What the event of an evaluation gives cause to say."""
-        if not self._held_out and event["step"] > 0:  # what training text came to is another matter
-            self._held_out, self._best = True, math.inf
+        self._held_out = self._held_out or event["step"] > 0
         found = [*self._words(event, "held-out"), *self._order(event)]
         if self._pairs.count >= FEWEST_STEPS:
             self._pairs = Sample()
@@ -102,26 +101,28 @@ class Health:
         self._best = min(best, loss)
         answer = f", the same word for {top:.0%} of all places" if top >= SAME["half"] else ""
         seen = f"{text} mlm loss {loss:.2f} after {_amount(event['tokens'])} tokens{answer}"
-        if best < self.floor * (1 - LEARNT) and (top >= SAME["all"] or loss > self.floor * (1 - PLATEAU)):
-            yield from self._lost(event, f"{seen}, where it was {best:.2f} before")
-            return
         stuck = self._stuck(loss, top)
-        fair = self._fair(event, stuck or "floor")
+        flat, knew = stuck in ("above", "floor"), best < self.floor * (1 - LEARNT)
+        if flat and self._trained.settled and self._trained.mean < self.floor * (1 - LEARNT):
+            if self._may("overfit", event):
+                heart = f"on training text it is {self._trained.mean:.2f}, which is learnt by heart"
+                yield Finding("overfit", f"{seen}: {heart}; {remedies.forget(self.run)}")
+        elif knew and (flat or top >= SAME["all"]):
+            if self._may("constant", event):
+                gone = f"where it was {best:.2f} before: what was learnt is gone"
+                yield Finding("constant", f"{seen}, {gone}; {remedies.calmer(self.run)}")
+        else:
+            yield from self._unlearnt(event, seen, stuck)
+
+    def _unlearnt(self, event: Mapping[str, Any], seen: str, stuck: remedies.Stuck | None) -> Iterator[Finding]:
+        """Of words that were never known."""
+        fair, same = self._fair(event, stuck or "floor"), event.get("mlm_top", 0.0) >= SAME["all"]
         if stuck and (fair or self._over(event)) and self._may("plateau", event):
             floor = f"knowing only how often each word occurs ({self.floor:.2f})"
             what = {"above": "worse than", "floor": "no better than", "crawling": "little better than"}[stuck]
             yield Finding("plateau", f"{seen}: {what} {floor}; {remedies.learn(self.run, stuck, short=not fair)}")
-        elif not stuck and top >= SAME["all"] and fair and self._may("constant", event):
+        elif not stuck and same and fair and self._may("constant", event):
             yield Finding("constant", f"{seen}: the text is of little else, or {remedies.calmer(self.run)}")
-
-    def _lost(self, event: Mapping[str, Any], seen: str) -> Iterator[Finding]:
-        """Where a model knew words and no longer does: it has collapsed, or knows its training text by heart."""
-        heart = self._trained.settled and self._trained.mean < self.floor * (1 - LEARNT)
-        if heart and self._may("overfit", event):
-            known = f"on training text it is {self._trained.mean:.2f}, which is learnt by heart"
-            yield Finding("overfit", f"{seen}: {known}; {remedies.forget(self.run)}")
-        elif not heart and self._may("constant", event):
-            yield Finding("constant", f"{seen}: what was learnt is gone; {remedies.calmer(self.run)}")
 
     def _stuck(self, loss: float, top: float) -> remedies.Stuck | None:
         if loss > self.floor * (1 - PLATEAU):
