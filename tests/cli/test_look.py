@@ -131,7 +131,8 @@ def test_audit_passes_what_is_right_and_shows_what_is_expected(shards: Path) -> 
     assert (done.code, done.err) == (0, ""), done.out
     assert re.search(r"^all \d+ are as they should be$", done.out, re.MULTILINE)
     for said in ("albert: ", "label 1, of those with an order", "masked", "0.8000", "of 1 word (drawn 0.545)",
-                 "tokens per second", "real tokens, of all slots", "words cut by a span", "continuations"):  # fmt: skip
+                 "tokens per second", "real tokens, of all slots", "words cut by a span", "continuations",
+                 "documents or chunks left out", "text cut from rows"):  # fmt: skip
         assert said in done.out, said
     told = litebert("data", "audit", shards, "--rows", 300, "--set", "length=48", "--json").value
     assert told["off"] == []
