@@ -49,4 +49,3 @@ def chinese_apart(text: str) -> str:
     spaced: NDArray[np.uint32] = np.full(len(codes) + int(parted.sum()), ord(" "), np.uint32)
     spaced[places] = codes
     return spaced.tobytes().decode("utf-32-le")
-
