@@ -11,7 +11,7 @@ DEMO_STAMP := $(DEMO_VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo venv test check format bench clean
+.PHONY: help demo venv test check format bench faults clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,12 @@ format: $(STAMP) ## mend what can be mended by a program
 
 bench: $(STAMP) ## our forward pass beside that of transformers
 	"$(VENV)/bin/litebert" bench forward --size base
+
+faults: $(STAMP) ## 200 kills of training, 20 of data builds, and 1 → 2 → 4 → 1 processes: is the end the same?
+	rm -rf runs/faults
+	"$(VENV)/bin/litebert" bench kills --kills 200 --folder runs/faults
+	"$(VENV)/bin/litebert" bench elastic
+	"$(VENV)/bin/litebert" bench faults runs/faults/text --tokenizer runs/faults/tokenizer --kills 20 --shard-tokens 500
 
 clean: ## remove .venv, .venv-demo, caches and builds (runs/ stays)
 	rm -rf .venv .venv-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist src/*.egg-info

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.rendezvous import rendezvous
 
 from litebert.errors import RunError, UserError
+from litebert.train import meeting
 
 _BUCKET = 1 << 24  # numbers that are sent together: gradients are many and mostly small
 _PATIENCE = timedelta(minutes=10)  # a process that is waited for longer than this is gone
@@ -80,7 +82,7 @@ def _reduced(tensor: Tensor, how: dist.ReduceOp.RedOpType = dist.ReduceOp.SUM) -
     try:
         dist.all_reduce(tensor, op=how)
     except RuntimeError as error:
-        why = str(error).splitlines()[0][:200]
+        why = str(error).splitlines()[0].rpartition("] ")[2].partition(". ")[0]
         raise RunError(
             f"another process of this run is gone ({why}): the same command goes on from the last checkpoint, "
             "and torchrun --max-restarts 3 gives it by itself"
@@ -99,7 +101,11 @@ def join(environment: Mapping[str, str], device: str = "auto") -> World:
     if cuda:
         torch.cuda.set_device(where)
     if not dist.is_initialized():
-        dist.init_process_group("nccl" if cuda else "gloo", timeout=_PATIENCE)
+        store, rank, size = next(iter(rendezvous("env://", timeout=_PATIENCE)))
+        store = meeting.met(store, rank, size, _PATIENCE)
+        dist.init_process_group(
+            "nccl" if cuda else "gloo", store=store, rank=rank, world_size=size, timeout=_PATIENCE
+        )  # fmt: skip
     return World(dist.get_rank(), dist.get_world_size(), where)
 
 
