@@ -20,10 +20,10 @@ class Embedding(nn.Module):
         super().__init__()
         self.early = config.mapping == "early"
         width = config.hidden if self.early else config.embedding  # where words, segments and positions meet
-        self.word = nn.Embedding(config.vocab, config.embedding)
-        self.segment = nn.Embedding(config.segments, width) if _adds_segments(config) else None
+        self.word = _table(config.vocab, config.embedding)
+        self.segment = _table(config.segments, width) if _adds_segments(config) else None
         rows = config.max_positions + config.position_offset
-        self.position = nn.Embedding(rows, width) if config.positions == "absolute" else None
+        self.position = _table(rows, width) if config.positions == "absolute" else None
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps) if config.embedding_norm else nn.Identity()
         self.map = nn.Linear(config.embedding, config.hidden, bias=not self.early) if config.mapped else None
         self.offset, self.pad, self.dropout = config.position_offset, config.pad, config.dropout
@@ -57,6 +57,11 @@ class Embedding(nn.Module):
             return torch.arange(ids.shape[1], device=ids.device)
         real = (ids != self.pad).long()
         return torch.cumsum(real, dim=1) * real + self.offset - 1
+
+
+def _table(rows: int, width: int) -> nn.Embedding:
+    """A table without values: to draw some on the device meta nn.Embedding imports PyTorch's compiler, for a second."""
+    return nn.Embedding(rows, width, _weight=torch.empty(rows, width))
 
 
 def _adds_segments(config: Config) -> bool:
