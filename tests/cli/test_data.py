@@ -25,6 +25,10 @@ VERBS = {
     "data stats": ["--top", "--json"],
     "data show": ["--recipe", "--count", "--epoch", "--place", "--set", "--split", "--seed", "--json"],
     "data audit": ["--recipe", "--rows", "--set", "--split", "--seed", "--json"],
+    "bench": ["data", "build", "faults"],
+    "bench data": ["--recipe", "--set", "--length", "--batch", "--batches", "--rounds", "--tokens", "--no-peer"],
+    "bench build": ["--tokenizer", "--rounds", "--field", "--no-peer"],
+    "bench faults": ["--tokenizer", "--kills", "--shard-tokens", "--field", "--seed"],
 }  # fmt: skip
 
 
