@@ -1,4 +1,4 @@
-"""Can a checkpoint be trusted? Every flipped bit is found, a failing write loses only itself, the newest valid one wins."""
+"""Can a checkpoint be trusted? Flipped bits are found, a torn write loses itself only, the newest whole one wins."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Trials:
 
     def start(self, run: Path) -> BaseProcess:
         """In one process."""
-        process = self._context.Process(target=_command, args=(self._arguments(run), _said(run)))
+        process = self._context.Process(target=_command, args=(self.arguments(run), _said(run)))
         process.start()
         return process
 
@@ -49,12 +49,13 @@ class Trials:
     def torchrun(self, run: Path, count: int, restarts: int = 0) -> subprocess.Popen[bytes]:
         """So many processes, in a group of their own with torchrun."""
         torchrun = ["--standalone", f"--nproc-per-node={count}", f"--max-restarts={restarts}", "-m", "litebert"]
-        command = [sys.executable, "-m", "torch.distributed.run", *torchrun, *self._arguments(run)]
+        command = [sys.executable, "-m", "torch.distributed.run", *torchrun, *self.arguments(run)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         with _said(run).open("ab") as file:
             return subprocess.Popen(command, stdout=file, stderr=file, env=environment, start_new_session=True)
 
-    def _arguments(self, run: Path) -> list[str]:
+    def arguments(self, run: Path) -> list[str]:
+        """Of the command line."""
         return [*self._given, "--out", str(run)]
 
 

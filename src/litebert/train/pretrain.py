@@ -47,8 +47,11 @@ def pretrain(
     """Train until the run's end; a folder that holds a part of the same run is gone on with, unless `restart`."""
     path, world = Path(folder), prepared.trainer.world
     with claimed(path) if world.leads else contextlib.nullcontext():
-        state = resume(prepared, path, restart, tell)
-        session = Session(prepared, path, path / CHECKPOINTS, state, tell, clock)
+        try:
+            state = resume(prepared, path, restart, tell)
+            session = Session(prepared, path, path / CHECKPOINTS, state, tell, clock)
+        except OSError as error:
+            raise RunError(_failed(error, path)) from None
         try:
             stopped = session.train(asked_to_stop)
             if world.leads:
@@ -56,7 +59,7 @@ def pretrain(
         except DivergedError as error:
             raise RunError(session.diverged(error)) from None
         except (OSError, FolderError) as error:
-            raise RunError(f"{_why(error, path)}; {session.kept()}: mend that, and the same command goes on") from None
+            raise RunError(_failed(error, path, session.kept())) from None
         finally:
             session.close()
     done = prepared.run.schedule.share(session.state.progress) >= 1
@@ -116,8 +119,7 @@ def _newest(root: Path, warn: Callable[[str], None]) -> Checkpoint | None:
     return saved
 
 
-def _why(error: Exception, path: Path) -> str:
-    """What a disk had to say, and where."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or path}: {error.strerror}"
-    return str(error)
+def _failed(error: Exception, path: Path, kept: str = "") -> str:
+    """What a disk had to say, where, and what is left."""
+    said = f"{error.filename or path}: {error.strerror}" if isinstance(error, OSError) and error.strerror else error
+    return f"{said}{'; ' if kept else ''}{kept}: mend that, and the same command goes on"
