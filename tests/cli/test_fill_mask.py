@@ -40,6 +40,16 @@ def test_guesses_are_told_with_their_probabilities(run: Path) -> None:
     assert [line.count("█") for line in lines[1:]] == [14, 7, 2]
 
 
+def test_a_guess_that_is_a_blank_is_seen(tmp_path: Path) -> None:
+    tokenizer = tiny.unigram_of()
+    model = tiny.model_of(tokenizer)
+    with torch.no_grad():
+        model.heads["mlm"].bias[tokenizer.engine.token_to_id("▁")] = 40.0
+    folders.save(model, tmp_path)
+    tokenizer.save(tmp_path)
+    assert litebert("fill-mask", tmp_path, "the [MASK]", "--top", 1).out.splitlines()[1].split()[:2] == ["100.00%", "␣"]
+
+
 def test_json_holds_what_python_gets(run: Path) -> None:
     texts = ["the [MASK] sails", "a [MASK] and a [MASK]"]
     done = litebert("fill-mask", run, *texts, "--top", 2, "--json")

@@ -85,7 +85,7 @@ def test_a_bad_line_is_refused_by_file_and_line_or_left_out_and_counted(
     file.write_text('{"text": "before"}\n' + line + '\n{"text": "after"}\n')
     with (
         small(way, 64),
-        pytest.raises(UserError, match=rf"a\.jsonl:2: the line {said}.*: mend it, or .* \(bad = skip\)"),
+        pytest.raises(UserError, match=rf"a\.jsonl:2: the line {said}.*: mend it, or .* \(--bad skip\)"),
     ):
         read(file)
     with small(way, 64):

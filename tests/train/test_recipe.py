@@ -177,11 +177,11 @@ def test_a_mistake_is_one_line_with_the_fix(tables: dict[str, Any], message: str
 def test_changes_of_the_command_line_are_read_as_toml_and_as_text_where_they_are_none(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(FULL)
     changes = [
-        "model.layers=3", "schedule.total=55 minutes", "model.objectives=['mlm']", "start=a/b", "schedule.warmup=10",
+        "model.dropout=0.2", "schedule.total=55 minutes", "model.objectives=['mlm']", "start=a/b", "schedule.warmup=10",
         "optimizer.rule=adamw", "training.tokens=1_000_000", "training.batch=0",
     ]  # fmt: skip
     run = recipe.load(tmp_path / "x.toml", changes)
-    assert (run.model.layers, run.model.objectives, run.start) == (3, ("mlm",), "a/b")
+    assert (run.model.dropout, run.model.objectives, run.start) == (0.2, ("mlm",), "a/b")
     assert (run.schedule.total, run.schedule.unit) == (3300.0, "seconds")
     assert run.optimizer == rules.rule("adamw", decay=0.02)
     assert (run.training.tokens, run.training.batch) == (1_000_000, 0)
@@ -196,6 +196,12 @@ def test_changes_of_the_command_line_are_read_as_toml_and_as_text_where_they_are
         ("model.layer=3", "unknown field 'layer': did you mean 'layers'?"),
         ("phase.share=1", "phases are a list, change them in the TOML file"),
         ("model.layers=three", "layers 'three'"),
+        (
+            "model.layers=3",
+            "--set 'model.layers=3' cannot change the model of somewhere, which is there already: leave it",
+        ),
+        ("model.preset=albert-tiny", "cannot change the model of somewhere"),
+        ("schedule.total=0 steps", "total '0 steps' trains nothing: write for example '55 minutes'"),
     ],
 )
 def test_a_wrong_change_is_one_line_with_the_fix(tmp_path: Path, change: str, message: str) -> None:

@@ -61,4 +61,6 @@ def _show(one: Filled) -> None:
 
 
 def _word(guess: Guess) -> str:
+    if not guess.word:  # the piece that only says that a word begins
+        return "␣"
     return guess.word if guess.begins or not guess.word.isalpha() else f"·{guess.word}"

@@ -11,10 +11,14 @@ import typer
 
 from litebert.cli import console
 from litebert.cli.asking import Asking
+from litebert.errors import UserError
 
 if TYPE_CHECKING:
     from litebert.train.prepared import Prepared
     from litebert.train.pretrain import Outcome
+
+
+_DEVICES = ("auto", "cpu", "cuda")
 
 
 def _list(wanted: bool) -> None:
@@ -61,12 +65,15 @@ def pretrain(
     """
     from litebert.train import distributed
     from litebert.train import recipe as runs
-    from litebert.train.claim import writable
+    from litebert.train.claim import unmixed, writable
     from litebert.train.prepared import prepare
 
     wanted = [*(changes or []), *([f"schedule.total={span}"] if span else []), *([f"start={start}"] if start else [])]
     run = runs.load(recipe, wanted)
+    if device not in _DEVICES:
+        raise UserError(f"device {device!r} is unknown: choose auto, cpu or cuda")
     writable(out)
+    unmixed(out)
     if distributed.again(os.environ):  # torchrun starts all anew when one died: that is going on, not beginning
         restart = False
     world = distributed.join(os.environ, device)

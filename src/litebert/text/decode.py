@@ -13,7 +13,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _REPLACEMENT = "\ufffd"
 _LONE = re.compile(r"[\ud800-\udfff]")
 _ENDS = (b"\n\n", b"\n", b". ", "。".encode(), b" ")  # where a part may end, the best first
-_WAY_OUT = "convert the file, or have it replaced (invalid = replace)"
+_WAY_OUT = "convert the file, or have it replaced (--invalid replace)"
 
 
 def decoded(

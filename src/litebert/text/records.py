@@ -111,5 +111,5 @@ def _fault(long: LongLine, parts: int, name: str, place: int, reading: Reading) 
 
 def _left_out(fault: str, name: str, place: int, reading: Reading) -> Problem:
     if reading.bad == "refuse":
-        raise UserError(f"{name}:{place}: the line {fault}: mend it, or have such lines left out (bad = skip)")
+        raise UserError(f"{name}:{place}: the line {fault}: mend it, or have such lines left out (--bad skip)")
     return Problem("bad record", name, place, fault)

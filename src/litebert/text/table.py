@@ -118,5 +118,5 @@ def _parts(value: memoryview) -> Iterator[memoryview]:
 def _null(name: str, row: int, reading: Reading) -> Problem:
     what = f"is null in column {reading.field!r}"
     if reading.bad == "refuse":
-        raise UserError(f"{name}:{row}: the row {what}: fill it in, or have such rows left out (bad = skip)")
+        raise UserError(f"{name}:{row}: the row {what}: fill it in, or have such rows left out (--bad skip)")
     return Problem("bad record", name, row, what)

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from litebert.errors import UserError
+from litebert.train import record
 
+_OF_A_RUN = ("recipe.toml", "checkpoints", record.NAME)  # what a run writes first
 _UNLOCKABLE = (errno.ENOLCK, errno.EOPNOTSUPP)  # a network disk without locks: there is nobody to ask
 
 
@@ -38,6 +40,14 @@ def writable(folder: Path) -> None:
     why = "not a folder" if not place.is_dir() else "" if os.access(place, os.W_OK | os.X_OK) else "not yours to write"
     if why:
         raise UserError(f"{folder} cannot be a run folder, as {place} is {why}: name another one with --out")
+
+
+def unmixed(folder: Path) -> None:
+    """An error where a run would lie among files that are not its own: somebody's documents, shards, another model."""
+    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in found if not name.startswith(".")]
+    if others and not set(others) & set(_OF_A_RUN):
+        raise UserError(f"{folder} holds other files ({others[0]}) and no run: name another folder with --out")
 
 
 @contextlib.contextmanager

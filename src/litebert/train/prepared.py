@@ -44,6 +44,7 @@ class Prepared(NamedTuple):
 
 def prepare(run: Run, shards: str | Path, world: World = World()) -> Prepared:
     """Open the shards, make or load the model, set up its optimizer; the run comes back with every value settled."""
+    manifest.read(Path(shards))  # before the tokenizer in it is missed: the folder may be no shard set
     tokenizer = tokenizers.load(shards)
     opened = {split: open_shards(shards, split, tokenizer) for split in ("train", "held-out")}
     if not opened["train"].tokens:

@@ -28,6 +28,7 @@ from litebert.train.precision import Precision
 
 _TABLES = ("model", "data", "optimizer", "schedule", "training", "phase")
 _AMOUNT = re.compile(r"^\s*([0-9][0-9_.eE+]*)\s*(steps|tokens|seconds|minutes|hours|days)\s*$")
+_STILL_OPEN = ("objectives", "dropout", "attention_dropout", "max_positions")  # for a model that is there already
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 
 
@@ -131,7 +132,14 @@ def load(recipe: str | Path, changes: Iterable[str] = ()) -> Run:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{recipe} is not valid TOML ({error}): mend that line") from None
-    return build(_changed(tables, changes))
+    asked = list(changes)
+    run = build(_changed(tables, asked))
+    for change in asked if run.start else ():
+        table, _, field = change.partition("=")[0].strip().partition(".")
+        if table == "model" and field not in _STILL_OPEN:
+            raise ConfigError(f"--set {change!r} cannot change the model of {run.start}, which is there already: leave "
+                              "it out, or make the folder that you want with litebert convert")  # fmt: skip
+    return run
 
 
 def build(tables: Mapping[str, Any]) -> Run:
@@ -170,6 +178,8 @@ def amount(text: str) -> tuple[float, str]:
         number = float(found[1].replace("_", ""))
     except ValueError:
         raise ConfigError(f"total {text!r} is not a number of {found[2]}: write for example '55 minutes'") from None
+    if number <= 0:
+        raise ConfigError(f"total {text!r} trains nothing: write for example '55 minutes' or '125000 steps'")
     return (number * _SECONDS[found[2]], "seconds") if found[2] in _SECONDS else (number, found[2])
 
 
