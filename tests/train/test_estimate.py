@@ -79,6 +79,18 @@ def test_evaluations_take_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert budget.steps == pytest.approx((3.0 - 0.8) / 0.15)
 
 
+def test_an_evaluation_reads_no_more_rows_than_there_are_and_no_step_is_followed_by_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = reckoned(monkeypatch)
+    made = prepared(run_of("training.evaluation_rows=100000"))
+    rows = sum(len(one.micros[0].ids) * len(one.micros) for one in feeding.held_out(
+        made.run, made.held_out, made.vocabulary, made.trainer.world))  # fmt: skip
+    assert rows < 1000
+    many = reckoned(monkeypatch, "training.evaluation_rows=100000", "training.evaluations=50")
+    assert many.seconds - plain.seconds == pytest.approx(20 * rows * 0.01 / 3)
+
+
 def test_memory_and_checkpoint_are_those_of_the_model() -> None:
     made = prepared()
     found = estimate.estimate(made, seconds=0.1)

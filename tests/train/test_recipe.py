@@ -201,6 +201,7 @@ def test_changes_of_the_command_line_are_read_as_toml_and_as_text_where_they_are
             "--set 'model.layers=3' cannot change the model of somewhere, which is there already: leave it",
         ),
         ("model.preset=albert-tiny", "cannot change the model of somewhere"),
+        ("data.length=64", "--set 'data.length=64': every phase has a length of its own, change them in the TOML file"),
         ("schedule.total=0 steps", "total '0 steps' trains nothing: write for example '55 minutes'"),
     ],
 )
@@ -210,6 +211,14 @@ def test_a_wrong_change_is_one_line_with_the_fix(tmp_path: Path, change: str, me
         recipe.load(tmp_path / "x.toml", [change])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_batch_that_a_phase_repeats_follows_a_change_of_it(tmp_path: Path) -> None:
+    small = recipe.load("bert-base", ["training.batch=16"])
+    assert [phase.batch for phase in small.stretches()] == [16, 16]
+    assert [phase.batch for phase in recipe.load("bert-base").stretches()] == [256, 256]
+    (tmp_path / "x.toml").write_text(FULL)  # a phase that has another batch keeps it
+    assert [phase.batch for phase in recipe.load(tmp_path / "x.toml", ["training.batch=16"]).phases] == [0, 256]
 
 
 def test_a_recipe_is_named_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,10 +151,16 @@ def _to_the_end(prepared: Prepared, speed: Speed, progress: Progress) -> tuple[f
     run = prepared.run
     schedule, stretches = run.schedule, run.stretches()
     left = 1.0 - schedule.share(progress)
-    rows = min(run.training.evaluation_rows, prepared.held_out.tokens) / prepared.trainer.world.size
+    times = run.training.evaluations * left
+    if schedule.unit == "steps":  # no step is followed by two
+        times = min(times, left * schedule.total)
+    rows = 0.0
+    if prepared.held_out.tokens:
+        world = prepared.trainer.world
+        rows = feeding.evaluated(run, prepared.held_out, prepared.vocabulary, world)[1] / world.size
     last = _step(prepared, speed, stretches[-1])
     per_row = (last.seconds - speed.step_seconds) / feeding.rows_of(run, stretches[-1]) * prepared.trainer.world.size
-    evaluating = rows * per_row / _BACKWARD * run.training.evaluations * left
+    evaluating = rows * per_row / _BACKWARD * times
     steps, tokens, seconds, done = 0.0, 0.0, evaluating, 0.0
     for phase in stretches:
         begin, done = max(done, 1.0 - left), done + phase.share

@@ -45,15 +45,25 @@ def portions(
 
 def held_out(run: Run, shards: Shards, vocabulary: Vocabulary, world: World) -> list[Portion]:
     """The same few batches at every evaluation: the held-out split with the masks of its first epoch."""
-    phase = run.stretches()[-1]
-    rows = min(rows_of(run, phase), max(world.size, run.training.evaluation_rows // world.size * world.size))
-    stream = stream_of(run, phase, shards, vocabulary, world, rows)
-    wanted = max(1, min(run.training.evaluation_rows, stream.count(0)) // rows)
+    stream, rows = evaluated(run, shards, vocabulary, world)
     found, place = [], Position(0, 0)
-    for _ in range(wanted):
+    for _ in range(rows // _batch(run, world)):
         batch, place = stream.batch(place)
         found.append(_portion(run, batch, (0, *place), world.device))
     return found
+
+
+def evaluated(run: Run, shards: Shards, vocabulary: Vocabulary, world: World) -> tuple[Stream, int]:
+    """What an evaluation reads, and how many rows of it over all processes: whole batches, one at least."""
+    rows = _batch(run, world)
+    stream = stream_of(run, run.stretches()[-1], shards, vocabulary, world, rows)
+    return stream, max(1, min(run.training.evaluation_rows, stream.count(0)) // rows) * rows
+
+
+def _batch(run: Run, world: World) -> int:
+    """Rows of a batch of an evaluation."""
+    most = max(world.size, run.training.evaluation_rows // world.size * world.size)
+    return min(rows_of(run, run.stretches()[-1]), most)
 
 
 def stream_of(run: Run, phase: Phase, shards: Shards, vocabulary: Vocabulary, world: World, rows: int = 0) -> Stream:

@@ -132,13 +132,19 @@ def load(recipe: str | Path, changes: Iterable[str] = ()) -> Run:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{recipe} is not valid TOML ({error}): mend that line") from None
-    asked = list(changes)
-    run = build(_changed(tables, asked))
-    for change in asked if run.start else ():
+    asked, batch = list(changes), tables.get("training", {}).get("batch")
+    tables = _changed(tables, asked)
+    for phase in tables.get("phase", ()):
+        if batch and phase.get("batch") == batch:  # spelt out for a phase, it is still the run's own
+            phase["batch"] = tables["training"]["batch"]
+    run = build(tables)
+    for change in asked:
         table, _, field = change.partition("=")[0].strip().partition(".")
-        if table == "model" and field not in _STILL_OPEN:
+        if run.start and table == "model" and field not in _STILL_OPEN:
             raise ConfigError(f"--set {change!r} cannot change the model of {run.start}, which is there already: leave "
                               "it out, or make the folder that you want with litebert convert")  # fmt: skip
+        if run.phases and (table, field) == ("data", "length"):
+            raise ConfigError(f"--set {change!r}: every phase has a length of its own, change them in the TOML file")
     return run
 
 
