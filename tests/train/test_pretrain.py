@@ -15,6 +15,7 @@ from litebert.bench import trial
 from litebert.bench.trial import Place
 from litebert.data.build import build
 from litebert.data.options import Options
+from litebert.data.shards import Shards
 from litebert.errors import UserError
 from litebert.optim.schedule import Progress
 from litebert.text.tokenizer import load
@@ -212,6 +213,15 @@ def test_without_held_out_text_it_trains_unevaluated_and_goes_on_the_same(place:
     for stop in (3, None):
         trained(bare, run, tmp_path / "parts", stop=stop)
     assert trial.outcome(tmp_path / "parts") == trial.outcome(tmp_path / "whole")
+
+
+def test_held_out_text_without_a_pair_is_evaluated_by_its_words(place: Place, tmp_path: Path) -> None:
+    made = prepare(run_of(place, "3 steps"), place.shards)
+    single = Shards.from_documents([[[9, 10, 11]]], vocabulary=made.tokenizer.size)
+    found = pretrain(made._replace(held_out=single), tmp_path).held_out
+    assert found is not None
+    assert found.counts["sop"] == found.losses["sop"] == 0.0
+    assert found.loss == found.losses["mlm"] > 3.0
 
 
 def test_phases_are_gone_on_with_in_either(place: Place, tmp_path: Path) -> None:

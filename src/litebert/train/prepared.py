@@ -17,7 +17,7 @@ from litebert.optim.groups import treated
 from litebert.optim.lamb import Lamb
 from litebert.text import tokenizer as tokenizers
 from litebert.text.tokenizer import Tokenizer
-from litebert.train import allocation, precision
+from litebert.train import allocation, feeding, precision
 from litebert.train.distributed import World
 from litebert.train.loop import Trainer
 from litebert.train.objectives import Pretraining
@@ -49,6 +49,9 @@ def prepare(run: Run, shards: str | Path, world: World = World()) -> Prepared:
     opened = {split: open_shards(shards, split, tokenizer) for split in ("train", "held-out")}
     if not opened["train"].tokens:
         raise UserError(f"{shards} holds no text to learn from: build it from a larger corpus")
+    words = vocabulary(tokenizer)
+    for phase in run.stretches():  # what does not fit is said before a model is made
+        feeding.stream_of(run, phase, opened["train"], words, world)
     run, model = _model(run, tokenizer)
     allocation.keep()
     model.to(world.device)
@@ -58,7 +61,7 @@ def prepare(run: Run, shards: str | Path, world: World = World()) -> Prepared:
         seed=run.training.seed,
     )  # fmt: skip
     entropy = stats.entropy(frequencies.read(opened["train"].folder, tokenizer.size).tokens[0])
-    return Prepared(run, opened["train"], opened["held-out"], tokenizer, vocabulary(tokenizer), trainer, entropy)
+    return Prepared(run, opened["train"], opened["held-out"], tokenizer, words, trainer, entropy)
 
 
 def _model(run: Run, tokenizer: Tokenizer) -> tuple[Run, Model]:
