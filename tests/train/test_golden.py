@@ -13,12 +13,14 @@ import transformers
 from torch import Tensor
 
 import litebert
+from litebert.bench.trial import Place
 from litebert.data.batch import UNASKED, Tensors
 from litebert.model.model import Model
 from litebert.optim.schedule import Progress, Stopwatch
 from litebert.train import feeding, loop
 from litebert.train.loop import Portion, Step
-from litebert.train.prepared import Prepared
+from litebert.train.prepared import Prepared, prepare
+from litebert.train.pretrain import pretrain
 from train.tiny import TEXT, WORDS, prepared, run_of
 
 # Losses of twenty steps in float32, to six digits. Another rounding moves the seventh; what moves these is no refactor.
@@ -138,6 +140,25 @@ def test_one_by_eight_is_two_by_four_is_eight_by_one() -> None:
     for parts in steps[1:]:
         assert [s.result.loss for s in parts] == pytest.approx([s.result.loss for s in steps[0]], rel=1e-5)
         assert [s.tokens for s in parts] == [s.tokens for s in steps[0]]
+
+
+@pytest.mark.parametrize("positions, kind", [("rotary", "RoFormer"), ("absolute", "Albert")])
+def test_a_run_s_folder_is_one_of_transformers(positions: str, kind: str, place: Place, tmp_path: Path) -> None:
+    made = prepare(
+        whole.run_of(place, "3 steps", f"model.positions={positions}", "model.max_positions=64"), place.shards
+    )
+    pretrain(made, tmp_path)
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path)
+    words = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert type(theirs).__name__ == f"{kind}ForMaskedLM"
+    text = (place.text / "made-up.txt").read_text()[:80]
+    fed = words(text, return_tensors="pt")
+    assert fed["input_ids"][0, 1:-1].tolist() == made.tokenizer.encode(text)
+    model = made.trainer.model.eval()
+    assert isinstance(model, Model)
+    with torch.no_grad():
+        ours = model.logits("mlm", model(fed["input_ids"]))
+        torch.testing.assert_close(theirs(**fed).logits, ours, atol=1e-5, rtol=1e-5)
 
 
 def padded(micro: Tensors, places: int, slots: int) -> Tensors:

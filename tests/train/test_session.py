@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -159,14 +160,13 @@ def test_what_is_told_is_what_is_written_and_steps_say_what_they_came_to(place: 
 
 
 def test_no_thread_is_left(place: Place, tmp_path: Path) -> None:
-    import threading
-
     before = set(threading.enumerate())
 
     def dies(event: Mapping[str, Any]) -> None:
         if event["event"] == "step" and event["step"] == 2:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         trained(place, run_of(place, "20 steps"), tmp_path, tell=dies)
     assert set(threading.enumerate()) == before
+    assert caught.tb is not None  # as long as it is held, so is all that the run held
