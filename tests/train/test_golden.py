@@ -21,6 +21,7 @@ from litebert.train import feeding, loop
 from litebert.train.loop import Portion, Step
 from litebert.train.prepared import Prepared, prepare
 from litebert.train.pretrain import pretrain
+from train import whole as runs
 from train.tiny import TEXT, WORDS, prepared, run_of
 
 # Losses of twenty steps in float32, to six digits. Another rounding moves the seventh; what moves these is no refactor.
@@ -144,9 +145,8 @@ def test_one_by_eight_is_two_by_four_is_eight_by_one() -> None:
 
 @pytest.mark.parametrize("positions, kind", [("rotary", "RoFormer"), ("absolute", "Albert")])
 def test_a_run_s_folder_is_one_of_transformers(positions: str, kind: str, place: Place, tmp_path: Path) -> None:
-    made = prepare(
-        whole.run_of(place, "3 steps", f"model.positions={positions}", "model.max_positions=64"), place.shards
-    )
+    run = runs.run_of(place, "3 steps", f"model.positions={positions}", "model.max_positions=64")
+    made = prepare(run, place.shards)
     pretrain(made, tmp_path)
     theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path)
     words = transformers.AutoTokenizer.from_pretrained(tmp_path)
