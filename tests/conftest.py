@@ -7,6 +7,7 @@ it; they inherit the environment set here.
 
 import ipaddress
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # read when torch is first imported, wh
 
 import hypothesis
 import pytest
+
+# A shell that starts something in the background has it ignore Ctrl-C, and so its children; tests are to hear it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile("house", derandomize=True, database=None, deadline=None)
 hypothesis.settings.load_profile("house")

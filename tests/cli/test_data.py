@@ -209,3 +209,12 @@ def test_a_set_of_another_build_is_not_written_over(built: Made) -> None:
     assert message.startswith(f"{built.shards} holds another build: ")
     assert message.endswith("options seed was 3, and is 0; ask for the same, or add --overwrite to begin anew")
     assert digests(built.shards) == before
+
+
+@pytest.mark.parametrize(("parted", "hinted"), [("\n\n", True), ("\n", False)])
+def test_paragraphs_that_became_documents_are_told(built: Made, tmp_path: Path, parted: str, hinted: bool) -> None:
+    (tmp_path / "a.txt").write_text(parted.join(["one more.", "and another.", "the last of them."]))
+    done = litebert("data", "build", "--corpus", tmp_path / "a.txt", "--tokenizer", built.tokenizer,
+                    "--out", tmp_path / "set", "--held-out", "0")  # fmt: skip
+    assert done.code == 0, done.err
+    assert ("build with --documents file" in done.out) == hinted

@@ -71,8 +71,7 @@ def test_the_same_text_again_and_again_is_seen(monkeypatch: pytest.MonkeyPatch) 
     def spoil(rows: Rows, made: Plan) -> Rows:
         return Rows._make(np.repeat(part[:1], len(part), axis=0) for part in rows)
 
-    found = laid_by(monkeypatch, spoil)
-    assert {"rows equal to an earlier one", "examples read twice in an epoch"} <= found
+    assert "examples read twice in an epoch" in laid_by(monkeypatch, spoil)
 
 
 def test_modes_in_other_shares_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def show_outcome(found: dict[str, Any]) -> None:
     rows = []
     for name, loss in held["losses"].items():
         floor = found["floor"] if name == "mlm" else 0.6931
-        what = "unigram floor" if name == "mlm" else "chance"
+        what = "unigram floor" if name == "mlm" else "a coin"
         accuracy = held["accuracies"][name]
         rows.append((name, f"{loss:.3f}", f"{floor:.3f} ({what})", f"{loss - floor:+.3f}", f"{accuracy:.1%}"))
     columns = ("held out", "loss", "knowing nothing", "difference", "accuracy")
@@ -111,6 +111,8 @@ def show_outcome(found: dict[str, Any]) -> None:
 
 def _time(seconds: float) -> str:
     whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
     days, hours, minutes = whole // 86400, whole // 3600 % 24, whole // 60 % 60
     if days:
         return f"{days:,} days {hours} h"

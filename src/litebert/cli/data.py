@@ -128,6 +128,7 @@ def _tell(built: Built, found: Tally, seconds: float, as_json: bool) -> None:
         f"{console.number(counts['documents'])} documents, {console.short(counts['bytes'], 'B')} of text: "
         f"{console.number(counts['tokens'])} tokens in {console.number(counts['sentences'])} sentences"
     )
+    _hint(counts, manifest)
     empty = {"documents": counts["empty_documents"], "sentences": counts["empty_sentences"]}
     if any(empty.values()):
         left = ", ".join(f"{console.number(count)} {what}" for what, count in empty.items())
@@ -139,6 +140,18 @@ def _tell(built: Built, found: Tally, seconds: float, as_json: bool) -> None:
         return
     again = f", after {console.number(built.resumed)} steps that were finished before" if built.resumed else ""
     console.say(f"{console.literal(built.folder)} written in {seconds:.1f} s{again}")
+
+
+def _hint(counts: dict[str, Any], manifest: dict[str, Any]) -> None:
+    """Pairs need documents of several sentences: whoever parts paragraphs by blank lines has few of them."""
+    alone, all_of_them = counts["one_sentence_documents"], counts["documents"]
+    parted = manifest["options"]["reading"]["documents"] == "blank"
+    texts = any(".txt" in str(source.get("name", "")) for source in manifest["corpus"])
+    if parted and texts and alone > all_of_them / 3:
+        console.say(
+            f"  {console.number(alone)} of them are one sentence: if blank lines part paragraphs here, not documents, "
+            "build with --documents file"
+        )
 
 
 def _show_splits(found: dict[str, Any]) -> None:

@@ -52,9 +52,10 @@ def judge(counts: Mapping[str, Any], by_hand: Mapping[str, Any], kinds: Sequence
         parts = (each[f"{what} {name}"] for each in (counts, by_hand) for name in ("asked", "there"))
         for name, asked, there, hand, hand_there in zip(names, *parts, strict=False):
             if hand_there:
-                wanted = share(hand, hand_there)
-                allowed = _allowed(wanted, there / _TOGETHER, hand_there / _TOGETHER)
-                found.append(Measure("rates", name, share(asked, there), wanted, allowed))
+                # Of a handful that may be hidden the rule may hide none: how far chance leads is told by both together.
+                both = (asked + hand + 1) / (there + hand_there + 2)
+                allowed = _allowed(both, there / _TOGETHER, hand_there / _TOGETHER)
+                found.append(Measure("rates", name, share(asked, there), share(hand, hand_there), allowed))
     if recipe.spans == "one":
         return found
     spans, by_rule, drawn = counts["spans"], by_hand["spans"], shares(recipe.spans, recipe.longest)

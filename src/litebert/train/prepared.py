@@ -23,6 +23,8 @@ from litebert.train.loop import Trainer
 from litebert.train.objectives import Pretraining
 from litebert.train.recipe import Run
 
+UNNAMED = "?"  # a run's start that whoever begins it has to name
+
 
 class Prepared(NamedTuple):
     """All that a run needs, before its first step."""
@@ -44,6 +46,8 @@ class Prepared(NamedTuple):
 
 def prepare(run: Run, shards: str | Path, world: World = World()) -> Prepared:
     """Open the shards, make or load the model, set up its optimizer; the run comes back with every value settled."""
+    if run.start == UNNAMED:
+        raise UserError("this recipe trains a model that is there: name its folder with --from FOLDER")
     manifest.read(Path(shards))  # before the tokenizer in it is missed: the folder may be no shard set
     tokenizer = tokenizers.load(shards)
     opened = {split: open_shards(shards, split, tokenizer) for split in ("train", "held-out")}
