@@ -164,7 +164,7 @@ def test_a_run_that_comes_apart_ends_with_1_and_one_line(
     assert done.err.startswith("litebert: step ")
     assert "the loss is not a finite number; lower schedule.peak (now 0.005) to" in done.err
     found = json.loads((tmp_path / "run" / "diverged.json").read_text())
-    assert f"the checkpoint of step {found['step'] - 1} is kept" in done.err
+    assert f"step-{found['step'] - 1:09d} is kept" in done.err
     assert found["batch"].startswith("examples ")
 
 

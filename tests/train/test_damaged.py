@@ -58,7 +58,7 @@ def of_step(folder: Path, step: int) -> Path:
 def test_any_flipped_bit_is_found_named_and_the_older_checkpoint_taken(stopped: Path) -> None:
     root = stopped / CHECKPOINTS
     files = sorted(of_step(stopped, 6).iterdir())
-    assert len(files) == 4
+    assert len(files) == 5
     draw, found = np.random.default_rng(1), 0
     for number in range(FLIPS):
         file = files[number % len(files)]  # every file as often, however small
@@ -72,7 +72,9 @@ def test_any_flipped_bit_is_found_named_and_the_older_checkpoint_taken(stopped: 
     assert checkpoint.newest(root, pytest.fail) is not None
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "optimizer.safetensors", "state.json", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "optimizer.safetensors", "state.json", "litebert.json", "manifest.json"]
+)
 def test_the_run_goes_on_to_the_same_end(
     name: str, place: Place, stopped: Path, unbroken: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+import litebert
 from litebert.bench.trial import Place
 from litebert.errors import RunError
 from litebert.train import checkpoint, record, session
@@ -51,11 +52,14 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_
     run = run_of(place, "20 steps", "training.saves=10", "training.evaluations=0")
     said, found = diverged(place, run, tmp_path, factor, at=8)
     assert said.startswith("step 8: the loss is not a finite number; lower schedule.peak (now 0.005) to ")
-    assert f"begin anew with --restart; the checkpoint of step 6 is kept, and the batch is named in {tmp_path}" in said
+    good = checkpoint.path_of(tmp_path / CHECKPOINTS, 6)
+    assert (
+        f"begin anew with --restart; {good} is kept, --from trains on from it in another folder; the batch is" in said
+    )
     log = list(events(tmp_path))
     assert {k: log[-1][k] for k in found} == found
     assert kinds(log, "diverged", "step")[-2:] == [("step", 7), ("diverged", 8)]
-    assert (found["what"], found["checkpoint"]) == ("loss", "the checkpoint of step 6 is kept")
+    assert (found["what"], found["checkpoint"]) == ("loss", str(good))
     kept = checkpoint.read(checkpoint.path_of(tmp_path / CHECKPOINTS, checkpoints(tmp_path)[-1]))
     assert all(bool(tensor.isfinite().all()) for group in kept.tensors.values() for tensor in group.values())
 
@@ -84,7 +88,7 @@ def test_a_gradient_that_is_no_number_is_told_as_such(
 
 def test_before_the_first_checkpoint_none_is_promised(place: Place, tmp_path: Path) -> None:
     said, _ = diverged(place, run_of(place, "200 steps"), tmp_path, float("nan"), at=2)
-    assert "--restart; no checkpoint was saved before it, and the batch" in said
+    assert "--restart; no checkpoint was saved before it; the batch" in said
 
 
 EXPLODES = ("training.saves=20", "training.evaluations=0", "training.keep=3")
@@ -96,7 +100,8 @@ def test_an_explosion_ends_the_run_with_the_step_it_began_at_and_a_checkpoint_fr
     run = run_of(place, "100 steps", *EXPLODES)
     said, found = diverged(place, run, tmp_path, 40.0, at=28)
     assert "at step 37, for 10 steps far above" in said
-    assert "begin anew with --restart; the checkpoint of step 25 is kept, and the batch is named in" in said
+    assert "begin anew with --restart; " in said
+    assert "step-000000025 is kept" in said
     assert found["step"] == 28
     log = list(events(tmp_path))
     assert kinds(log, "diverged", "step")[-2:] == [("step", 37), ("diverged", 28)]
@@ -104,6 +109,17 @@ def test_an_explosion_ends_the_run_with_the_step_it_began_at_and_a_checkpoint_fr
     fed = [event["tokens"] for event in log if event["event"] == "step" and event["step"] in (27, 28)]
     assert len(fed) == 2
     assert checkpoints(tmp_path) == [25, 30, 35]
+
+
+def test_the_last_good_weights_are_trained_on_in_another_folder(place: Place, tmp_path: Path) -> None:
+    run = run_of(place, "20 steps", "training.saves=10")
+    _, found = diverged(place, run, tmp_path / "burst", float("nan"), at=8)
+    calmer = run_of(place, "4 steps", f"start={found['checkpoint']}", "schedule.peak=1e-4")
+    trained(place, calmer, tmp_path / "calm")
+    losses = {name: [event["loss"] for event in events(tmp_path / name) if event["event"] == "evaluation"]
+              for name in ("burst", "calm")}  # fmt: skip
+    assert losses["calm"][0] == pytest.approx(losses["burst"][-1], rel=0.02)
+    assert litebert.load(found["checkpoint"]).config.hidden == 32
 
 
 def test_it_ends_there_again_by_the_same_command_and_not_when_begun_anew(place: Place, tmp_path: Path) -> None:

@@ -97,6 +97,11 @@ def save(model: Model, folder: str | Path, to: Form = "auto", extras: Mapping[st
     return "litebert" if to == "litebert" or against else "hf"
 
 
+def note(model: Model, folder: Path) -> None:
+    """litebert.json beside tensors that were saved under our names: so a folder of somebody else's can be loaded."""
+    files.write_json(folder / OURS, _ours(model, folder))
+
+
 def _take_place(stage: Path, path: Path) -> None:
     """Move a written model in; litebert.json last, whose digests tell a folder that was left half-way."""
     old = [tensors.NAME, tensors.INDEX, hf.BESIDE, "config.json", OURS, *(f.name for f in path.glob("model-*-of-*"))]

@@ -42,8 +42,10 @@ def path_of(root: Path, step: int) -> Path:
     return root / f"{_PREFIX}{step:09d}"
 
 
-def write(root: Path, step: int, tensors: Tensors, state: Mapping[str, Any]) -> Path:
-    """A checkpoint, whole or not at all; one of the same step is replaced."""
+def write(
+    root: Path, step: int, tensors: Tensors, state: Mapping[str, Any], beside: Callable[[Path], None] | None = None
+) -> Path:  # fmt: skip
+    """A checkpoint, whole or not at all; one of the same step is replaced. beside: writes more into its folder."""
     path, stage, old = path_of(root, step), root / f"{_HIDDEN}{step:09d}", root / f"{_HIDDEN}old-{step:09d}"
     root.mkdir(parents=True, exist_ok=True)
     for left in (stage, old):
@@ -53,6 +55,8 @@ def write(root: Path, step: int, tensors: Tensors, state: Mapping[str, Any]) -> 
         for name, group in tensors.items():
             write_file(stage / f"{name}.safetensors", group)
         files.write_json(stage / STATE, state)
+        if beside is not None:
+            beside(stage)
         written = {file.name: _vouched(file) for file in sorted(stage.iterdir())}
         _write_synced(stage / MANIFEST, files.sealed({"format": FORMAT, "step": step, "files": written}))
         files.sync_folder(stage)
@@ -133,14 +137,17 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
-    def put(self, step: int, tensors: Tensors, state: Mapping[str, Any], protected: int | None = None) -> None:
+    def put(
+        self, step: int, tensors: Tensors, state: Mapping[str, Any], protected: int | None = None,
+        beside: Callable[[Path], None] | None = None,
+    ) -> None:  # fmt: skip
         """Copy what is to be kept of this step, and write it in the background."""
         self.wait()
         copied = {group: dict(_copies(named)) for group, named in tensors.items()}
 
         def work() -> None:
             try:
-                write(self.root, step, copied, state)
+                write(self.root, step, copied, state, beside)
                 sweep(self.root, self.keep, step, protected)
             except BaseException as error:  # handed to the trainer's thread, which raises it
                 self._error = error

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from litebert.files import write_json
+from litebert.interop import folder as folders
+from litebert.model.model import Model
 from litebert.optim.schedule import Stopwatch
 from litebert.train import checkpoint, feeding, health, loop, record, remedies, resuming
 from litebert.train.loop import DivergedError, Portion, Result, Step
@@ -19,6 +21,7 @@ Tell = Callable[[Mapping[str, Any]], None]
 
 DIVERGED = "diverged.json"
 TRUST_EVERY = 20  # steps between two records of all trust ratios
+_NONE = "no checkpoint was saved before it"
 _SLACK = 1e-9  # of a share of the run, which is a rounded quotient
 
 
@@ -82,22 +85,28 @@ class Session:
 
     def diverged(self, error: DivergedError) -> str:
         """Write down what did the harm; one line that says where to go on from."""
-        kept, places = self.kept(error.step), {step: place for step, _, place in self._recent}
+        good, places = self._good(error.step), {step: place for step, _, place in self._recent}
+        path = str(checkpoint.path_of(self._checkpoints, good)) if good else ""
+        way = f"{path} is kept, --from trains on from it in another folder" if good else _NONE
         text = str(error) if error.advises else f"{error}; {remedies.calmer(self.run)}, and begin anew"
         found = {"step": error.step, "what": error.what, "text": text, "batch": error.batch,
                  "position": list(places.get(error.step, self.state.position)),
-                 "rate": self.run.schedule.at(self.state.progress), "checkpoint": kept}  # fmt: skip
+                 "rate": self.run.schedule.at(self.state.progress), "checkpoint": path}  # fmt: skip
         self._event({"event": "diverged", **found})
         if self.trainer.world.leads:
             write_json(self.path / DIVERGED, found)
-        return f"{text} with --restart; {kept}, and the batch is named in {self.path / DIVERGED}"
+        return f"{text} with --restart; {way}; the batch is named in {self.path / DIVERGED}"
 
-    def kept(self, before: int | None = None) -> str:
-        """In words, the newest valid checkpoint, of those before a step; what was put is written by then."""
+    def kept(self) -> str:
+        """In words, what there is to go on from."""
+        good = self._good()
+        return f"the checkpoint of step {good} is kept" if good else _NONE
+
+    def _good(self, before: int | None = None) -> int:
+        """The step of the newest whole checkpoint, of those before a step, or 0; what was put is written by then."""
         self._settle()
         found = [step for step in checkpoint.steps(self._checkpoints) if step not in self._damaged]
-        good = [step for step in found if before is None or step < before]
-        return f"the checkpoint of step {good[-1]} is kept" if good else "no checkpoint was saved before it"
+        return max((step for step in found if before is None or step < before), default=0)
 
     def save(self) -> None:
         """A checkpoint of this moment, written beside the training."""
@@ -106,8 +115,12 @@ class Session:
             self._record.sync()
             state = self.state._replace(notes=self._health.notes())
             kept = resuming.kept(self.trainer.model, self.trainer.optimizer, state, self.run, self.prepared.text)
-            self._writer.put(self._saved.steps, *kept, protected=self.state.best_step)
+            self._writer.put(self._saved.steps, *kept, protected=self.state.best_step, beside=self._note_model)
             self._damaged.discard(self._saved.steps)
+
+    def _note_model(self, folder: Path) -> None:
+        assert isinstance(self.trainer.model, Model)
+        folders.note(self.trainer.model, folder)
 
     def _end(self, stopped: bool) -> None:
         """The last evaluation and the last checkpoint."""
