@@ -154,7 +154,8 @@ def _warnings(histories: Sequence[History], names: Sequence[str]) -> str:
             kind, text = page.text(group[0].get("kind", "warning")), page.text(group[0].get("text", ""))
             found.append(f'<p class="warning">{who}<b>{kind}</b>{when}{more}: {text}</p>')
         for event in history.diverged:
-            text = f"the {event.get('what')} was no number any more; the batch was {event.get('batch')}"
+            what = event.get("text") or f"the {event.get('what')} was no number any more"
+            text = f"{what}; the batch was {event.get('batch')}"
             found.append(f'<p class="warning">{who}<b>Diverged</b> at step {event.get("step")}: {page.text(text)}</p>')
     return "".join(found) or '<p class="note">None: the health report had nothing to say.</p>'
 
