@@ -1,4 +1,4 @@
-"""Does a run begin without the libraries that it does not use? To import one takes longer than to make a small model."""
+"""Does a run begin without libraries that it does not use? To import one takes longer than to make a small model."""
 
 from __future__ import annotations
 
