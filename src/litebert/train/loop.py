@@ -169,7 +169,7 @@ def _accumulated(trainer: Trainer, micros: Sequence[Any], whole: _Whole, step: i
     sums: dict[str, list[Tensor]] = {name: [] for name in whole.counts}
     for number, micro in enumerate(micros):
         # Dropout is the one thing that PyTorch draws by itself: its generator is set to this step's own address.
-        _reseed(trainer.world.device, rng.key(trainer.seed, "dropout", step, trainer.world.rank, number) >> 1)
+        torch.manual_seed(rng.key(trainer.seed, "dropout", step, trainer.world.rank, number) >> 1)
         for name, one in _backward(trainer, micro, whole.counts).items():
             sums[name].append(torch.stack([one.loss.detach().double(), one.right.double()]))
     trainer.world.sum_gradients(trainer.model.parameters())
@@ -180,15 +180,6 @@ def _accumulated(trainer: Trainer, micros: Sequence[Any], whole: _Whole, step: i
         {n: totals[2 * i] for i, n in enumerate(names)}, {n: totals[2 * i + 1] for i, n in enumerate(names)},
         whole.counts,
     )  # fmt: skip
-
-
-def _reseed(device: torch.device, seed: int) -> None:
-    """As torch.manual_seed, which for this imports its compiler first: that takes a second."""
-    torch.default_generator.manual_seed(seed)
-    if device.type == "cuda":
-        torch.cuda.manual_seed(seed)
-    elif device.type == "mps":
-        torch.mps.manual_seed(seed)
 
 
 def _backward(trainer: Trainer, micro: Any, counts: Mapping[str, float]) -> Mapping[str, Sums]:
