@@ -5,6 +5,7 @@ import os
 import pytest
 
 from litebert.bench import trial
+from litebert.data import stream
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +15,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> trial.Place:
 
 
 @pytest.fixture
-def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For what does not depend on the machine's power: waiting for the disk would take most of the time."""
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what depends neither on the machine's power nor on how many batches are made beforehand: most of the time
+    would go there."""
     monkeypatch.setattr(os, "fsync", lambda file: None)
+    monkeypatch.setattr(stream, "AT_ONCE", 1500)

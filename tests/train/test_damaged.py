@@ -18,7 +18,7 @@ from litebert.train import checkpoint
 from litebert.train.pretrain import CHECKPOINTS, events
 from train.whole import checkpoints, kinds, run_of, trained
 
-pytestmark = pytest.mark.usefixtures("unsynced")
+pytestmark = pytest.mark.usefixtures("quick")
 
 FLIPS = 1000
 SAVES = ("training.saves=8", "training.evaluations=0")

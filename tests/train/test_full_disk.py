@@ -23,7 +23,7 @@ from litebert.train.recipe import Run
 from train.failing import Disk, failing, limited
 from train.whole import checkpoints, kinds, run_of, trained
 
-pytestmark = pytest.mark.usefixtures("unsynced")
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def given(place: Place) -> Run:

@@ -24,7 +24,7 @@ from litebert.train.prepared import prepare
 from litebert.train.pretrain import Outcome, events, pretrain, standing
 from train.whole import checkpoints, kinds, run_of, trained
 
-pytestmark = pytest.mark.usefixtures("unsynced")
+pytestmark = pytest.mark.usefixtures("quick")
 
 TOTALS = ["14 steps", "3000 tokens", "14 seconds"]
 

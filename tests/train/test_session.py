@@ -21,7 +21,7 @@ from litebert.train.pretrain import CHECKPOINTS, events
 from litebert.train.recipe import Run
 from train.whole import checkpoints, kinds, run_of, trained
 
-pytestmark = pytest.mark.usefixtures("unsynced")
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 def scaled(factor: float, at: int) -> Any:
