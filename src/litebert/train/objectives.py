@@ -58,6 +58,11 @@ def order(logits: Tensor, labels: Tensor) -> Term:
     )
 
 
+def replaced(samples: Tensor, originals: Tensor) -> Tensor:
+    """ELECTRA's labels: 1 where a sample is not what stood there. One that hits the original is real: 0."""
+    return (samples != originals).long()
+
+
 def total(terms: Mapping[str, Term]) -> Tensor:
     """The sum of the losses, unweighted, as BERT and ALBERT add theirs."""
     return torch.stack([term.loss for term in terms.values()]).sum()
