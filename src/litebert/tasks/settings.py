@@ -78,6 +78,6 @@ def _problems(s: Tuning) -> Iterable[str]:
     if not s.steps and not 0.0 < s.epochs < float("inf"):
         yield f"epochs {s.epochs} trains nothing: choose more than 0, or set steps"
     if s.mode == "features" and (s.freeze or s.freeze_embedding or s.layer_decay != 1.0 or s.unshare):
-        yield "mode 'features' trains no block: leave out freeze, freeze_embedding, layer_decay and unshare, or mode=full"
+        yield "mode 'features' trains no block: leave out freeze, freeze_embedding, layer_decay and unshare"
     if s.long == "head-tail" and s.head >= s.length:
         yield f"head {s.head} leaves no room for a tail in length {s.length}: choose less"
