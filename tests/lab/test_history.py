@@ -10,7 +10,7 @@ import pytest
 
 from lab import runs
 from litebert.errors import UserError
-from litebert.lab.history import History, differences
+from litebert.lab.history import History
 from vectors import tiny
 
 
@@ -106,17 +106,6 @@ def test_a_recipe_of_another_version_is_told_not_hidden(tmp_path: Path) -> None:
     assert history.run is None
     assert "unknown field 'hiden': did you mean 'hidden'" in history.unreadable
     assert history.recipe_text == "[model]\nhiden = 3\n"
-
-
-def test_differences_are_the_values_that_differ(tmp_path: Path) -> None:
-    texts = ['start = "a"\n[x]\none = 1\ntwo = 2\n[[phase]]\nlength = 128\n', "[x]\none = 1\ntwo = 3\n"]
-    histories = []
-    for number, text in enumerate(texts):
-        (tmp_path / str(number)).mkdir()
-        (tmp_path / str(number) / "recipe.toml").write_text(text)
-        histories.append(logged(tmp_path / str(number), {"event": "start"}))
-    found = differences(histories)
-    assert found == [("start", ["a", "—"]), ("x.two", ["2", "3"]), ("phase.1.length", ["128", "—"])]
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

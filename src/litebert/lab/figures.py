@@ -16,6 +16,7 @@ from litebert.lab.axes import Axis
 
 WIDTH, HEIGHT = 460, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 12, 36
+BOX = (_LEFT, _TOP, WIDTH - _RIGHT, HEIGHT - _BOTTOM)  # left, top, right and bottom of what the axes enclose
 _MOST = 200  # points of a line
 _DOTS = 40  # with more points than these, none is marked
 SPARK = (220, 34)
@@ -64,16 +65,31 @@ def chart(
     shown = [axes.binned(line.x, line.y, _MOST) for line in lines]
     values = [value for each in shown for value in each.mean] + [level.value for level in levels]
     up = axes.axis(values, log=y.log, zero=y.zero)
-    parts = [_grid(across, up, x)]
+    parts = []
     if bands:
         parts += [_band(each, line.colour, across, up) for line, each in zip(lines, shown, strict=True)]
     parts += [_level(level, up) for level in levels]
     parts += [_line(line, each, across, up) for line, each in zip(lines, shown, strict=True)]
+    told = f'data-x="{_told(across, x)}" data-y="{_told(up, y)}" data-box="{" ".join(map(str, BOX))}"'
+    return frame(across, up, x, parts, label=label, told=told)
+
+
+def frame(across: Axis, up: Axis, x: Side, parts: Sequence[str], *, label: str, told: str = "") -> str:
+    """A drawing of the size of all charts: a grid, and on it what was drawn; `told` is for the page's script."""
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}" '
-        f'data-x="{_told(across, x)}" data-y="{_told(up, y)}" '
-        f'data-box="{_LEFT} {_TOP} {WIDTH - _RIGHT} {HEIGHT - _BOTTOM}">{"".join(parts)}</svg>'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}" {told}>'
+        f"{_grid(across, up, x)}{''.join(parts)}</svg>"
     )
+
+
+def at_x(across: Axis, value: float) -> float:
+    """Where a value of the horizontal axis lies in a chart."""
+    return _LEFT + across.place(value) * (WIDTH - _LEFT - _RIGHT)
+
+
+def at_y(up: Axis, value: float) -> float:
+    """Where a value of the vertical axis lies in a chart."""
+    return HEIGHT - _BOTTOM - up.place(value) * (HEIGHT - _TOP - _BOTTOM)
 
 
 def spark(x: Sequence[float], y: Sequence[float], up: Axis, across: Axis, colour: int = 0) -> str:
@@ -115,26 +131,18 @@ def _across(lines: Sequence[Line], x: Side) -> Axis:
     return Axis(low - 0.5, high + 0.5, ticks)
 
 
-def _at_x(across: Axis, value: float) -> float:
-    return _LEFT + across.place(value) * (WIDTH - _LEFT - _RIGHT)
-
-
-def _at_y(up: Axis, value: float) -> float:
-    return HEIGHT - _BOTTOM - up.place(value) * (HEIGHT - _TOP - _BOTTOM)
-
-
 def _grid(across: Axis, up: Axis, x: Side) -> str:
-    lines = "".join(f"M{_LEFT} {_at_y(up, tick):.1f}H{WIDTH - _RIGHT}" for tick in up.ticks)
+    lines = "".join(f"M{_LEFT} {at_y(up, tick):.1f}H{WIDTH - _RIGHT}" for tick in up.ticks)
     side = "".join(
-        f'<text x="{_LEFT - 7}" y="{_at_y(up, tick) + 3.8:.1f}" text-anchor="end">{axes.plain(tick)}</text>'
+        f'<text x="{_LEFT - 7}" y="{at_y(up, tick) + 3.8:.1f}" text-anchor="end">{axes.plain(tick)}</text>'
         for tick in up.ticks
     )
     foot = HEIGHT - _BOTTOM
     under = "".join(
-        f'<text x="{_at_x(across, tick):.1f}" y="{foot + 15}" text-anchor="middle">{axes.plain(tick)}</text>'
+        f'<text x="{at_x(across, tick):.1f}" y="{foot + 15}" text-anchor="middle">{axes.plain(tick)}</text>'
         for tick in across.ticks
     )
-    marks = "".join(f"M{_at_x(across, tick):.1f} {foot}v4" for tick in across.ticks)
+    marks = "".join(f"M{at_x(across, tick):.1f} {foot}v4" for tick in across.ticks)
     return (
         f'<path class="grid" d="{lines}"/><path class="axis" d="M{_LEFT} {foot}H{WIDTH - _RIGHT}{marks}"/>'
         f"<g>{side}{under}</g>"
@@ -148,15 +156,15 @@ def _band(shown: axes.Binned, colour: int, across: Axis, up: Axis) -> str:
         return ""
     inside = [(min(max(low, up.low), up.high), min(max(high, up.low), up.high))
               for low, high in zip(shown.low, shown.high, strict=True)]  # fmt: skip
-    places = [_at_x(across, here) for here in shown.x]
-    over = [f"{place:.1f},{_at_y(up, high):.1f}" for place, (_, high) in zip(places, inside, strict=True)]
-    under = [f"{place:.1f},{_at_y(up, low):.1f}" for place, (low, _) in zip(places, inside, strict=True)]
+    places = [at_x(across, here) for here in shown.x]
+    over = [f"{place:.1f},{at_y(up, high):.1f}" for place, (_, high) in zip(places, inside, strict=True)]
+    under = [f"{place:.1f},{at_y(up, low):.1f}" for place, (low, _) in zip(places, inside, strict=True)]
     return f'<polygon class="band c{colour % COLOURS}" points="{" ".join(over + under[::-1])}"/>'
 
 
 def _level(level: Level, up: Axis) -> str:
     """The name stands above its line, or below where the drawing ends."""
-    place = _at_y(up, level.value)
+    place = at_y(up, level.value)
     text = place - 5 if place - 5 > _TOP + 8 else place + 13
     return (
         f'<path class="level" d="M{_LEFT} {place:.1f}H{WIDTH - _RIGHT}"/>'
@@ -165,7 +173,7 @@ def _level(level: Level, up: Axis) -> str:
 
 
 def _line(line: Line, shown: axes.Binned, across: Axis, up: Axis) -> str:
-    places = [(_at_x(across, here), _at_y(up, value)) for here, value in zip(shown.x, shown.mean, strict=True)]
+    places = [(at_x(across, here), at_y(up, value)) for here, value in zip(shown.x, shown.mean, strict=True)]
     points = " ".join(f"{here:.1f},{value:.2f}" for here, value in places)
     look = f"c{line.colour % COLOURS}"
     drawn = f'<polyline class="line {line.kind} {look}" data-name="{escape(line.name)}" points="{points}"/>'

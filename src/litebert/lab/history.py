@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard
 
@@ -142,31 +140,6 @@ class History:
     def _median(self, field: str) -> float | None:
         values = [float(event[field]) for event in self.steps if _is_number(event.get(field))]
         return statistics.median(values) if values else self._said(field)
-
-
-def differences(histories: Sequence[History]) -> list[tuple[str, list[str]]]:
-    """The values of the recipes in which the runs differ: (table.field, one text a run)."""
-    flat = [_flat(history.recipe_text) for history in histories]
-    names = dict.fromkeys(name for each in flat for name in each)
-    rows = [(name, [each.get(name, "—") for each in flat]) for name in names]
-    return [(name, values) for name, values in rows if len(set(values)) > 1]
-
-
-def _flat(text: str) -> dict[str, str]:
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
-    found: dict[str, str] = {}
-    for table, values in tables.items():
-        rows = values if isinstance(values, list) else [values]
-        for number, row in enumerate(rows):
-            where = f"{table}.{number + 1}" if isinstance(values, list) else table
-            if isinstance(row, dict):
-                found |= {f"{where}.{field}": str(value) for field, value in row.items()}
-            else:
-                found[where] = str(row)
-    return found
 
 
 def _text(path: Path) -> str:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import resources
+from pathlib import Path
+
+from litebert import files
 
 
 def text(value: object) -> str:
@@ -94,3 +97,11 @@ def document(title: str, header: str, body: str, footer: str) -> str:
         f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<header>{header}</header>\n"
         f"<main>{body}</main>\n<footer>{footer}</footer>\n<script>\n{script}</script>\n</body>\n</html>\n"
     )
+
+
+def save(path: Path, html: str) -> Path:
+    """A page to a file, which appears whole or not at all; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with files.whole(path) as temporary:
+        temporary.write_text(html, encoding="utf-8")
+    return path

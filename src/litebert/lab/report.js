@@ -1,5 +1,5 @@
 // Reads values back from a chart under the pointer. The page is complete without it.
-document.querySelectorAll("svg.chart").forEach((svg) => {
+document.querySelectorAll("svg[data-box]").forEach((svg) => {
   const [left, top, right, bottom] = svg.dataset.box.split(" ").map(Number);
   const side = (text) => {
     const [low, high, kind, ...unit] = text.split(" ");

@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from litebert import __version__, family, files
+from litebert import __version__, family
 from litebert.config import Config
 from litebert.errors import UserError
 from litebert.interop import folder as folders
-from litebert.lab import curves, examples, learnt, page, summary
+from litebert.lab import beside, curves, examples, learnt, page, summary
 from litebert.lab.examples import Drawn, Question
 from litebert.lab.figures import COLOURS
-from litebert.lab.history import History, differences
+from litebert.lab.history import History
 from litebert.lab.learnt import Seen
 from litebert.model import model as models
 from litebert.model.model import Model
 from litebert.text import tokenizer as tokenizers
+from litebert.train.pretrain import RECIPE
 from litebert.train.recipe import Run
 from litebert.vectors.rows import SPECIALS
 
@@ -43,7 +44,7 @@ def write(
     if not found or len(found) > COLOURS:
         raise UserError(f"{len(found)} runs do not fit on a page: name 1 to {COLOURS}")
     histories = [History(run) for run in found]
-    names = _names(histories)
+    names = beside.names(found)
     seen, before, asked, drawn = _seen(histories, names, shards, words, seed)
     title = f"{names[0]}: pre-training" if len(names) == 1 else f"{len(names)} runs: {', '.join(names)}"
     body = _body(histories, names, seen, before, asked, drawn)
@@ -52,11 +53,7 @@ def write(
         title, summary.header(histories, names) + f"<nav>{links}</nav>", "".join(part for _, _, part in body),
         f"Written by litebert {__version__} from {page.text(' and '.join(names))}.",
     )  # fmt: skip
-    path = Path(out)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with files.whole(path) as temporary:
-        temporary.write_text(html, encoding="utf-8")
-    return path
+    return page.save(Path(out), html)
 
 
 def _body(
@@ -79,7 +76,7 @@ def _body(
     else:
         none = '<p class="note">No model is in the folder yet: layers and words are shown when the run has ended.</p>'
         parts.append(("layers", "Layers", "", none))
-    parts += [("trust", "Trust ratios", _RATIOS, _each(histories, names, [curves.trust(one) for one in histories])),
+    parts += [("trust", "Trust ratios", _RATIOS, beside.each(names, [curves.trust(one) for one in histories])),
               ("recipe", "Recipe", "", _recipes(histories, names))]  # fmt: skip
     return [(name, label, page.section(name, label, lead, html)) for name, label, lead, html in parts if html]
 
@@ -122,22 +119,6 @@ def _has_model(folder: Path) -> bool:
     return (folder / folders.OURS).is_file() and (folder / "tokenizer.json").is_file()
 
 
-def _names(histories: Sequence[History]) -> list[str]:
-    """The folders' names; of folders of one name, their paths."""
-    names = [one.name for one in histories]
-    return [str(one.folder) if names.count(one.name) > 1 else one.name for one in histories]
-
-
-def _each(histories: Sequence[History], names: Sequence[str], parts: Sequence[str]) -> str:
-    """One part, or one for every run under its name."""
-    if len(histories) == 1:
-        return parts[0]
-    return "".join(
-        f"<details{'' if place else ' open'}><summary>{page.swatch(place)}{page.text(name)}</summary>{part}</details>"
-        for place, (name, part) in enumerate(zip(names, parts, strict=True))
-    )
-
-
 def _warnings(histories: Sequence[History], names: Sequence[str]) -> str:
     """What the health report said, the same words once, in the order of the steps."""
     found = []
@@ -162,20 +143,5 @@ def _warnings(histories: Sequence[History], names: Sequence[str]) -> str:
 
 def _recipes(histories: Sequence[History], names: Sequence[str]) -> str:
     """What differs, then every recipe as it was resolved."""
-    parts = []
-    for history in histories:
-        toml = "\n".join(
-            f"<b>{page.text(line)}</b>" if line.startswith("[") else page.text(line)
-            for line in history.recipe_text.strip().splitlines()
-        )
-        unread = f'<p class="note">{page.text(history.unreadable)}</p>' if history.unreadable else ""
-        parts.append(f"{unread}<pre>{toml}</pre>" if toml else '<p class="note">The folder holds no recipe.toml.</p>')
-    whole = _each(histories, names, parts)
-    if len(histories) == 1:
-        return whole
-    rows = [
-        [f'<span class="name">{page.text(name)}</span>', *map(page.text, values)]
-        for name, values in differences(histories)
-    ]
-    same = '<p class="note">The recipes are the same.</p>'
-    return (page.table(("value", *names), rows) if rows else same) + whole.replace("<details open>", "<details>")
+    notes = [f'<p class="note">{page.text(one.unreadable)}</p>' if one.unreadable else "" for one in histories]
+    return beside.settings(names, [one.recipe_text for one in histories], RECIPE, notes)
