@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from litebert.config import Config, Head
@@ -17,12 +19,14 @@ from litebert.tasks.examples import Example
 from litebert.text.tokenizer import Tokenizer
 from litebert.train.cross_entropy import Sums
 
+Numbers = Sequence[int] | NDArray[np.integer[Any]]
+
 
 class Row(NamedTuple):
-    """One row of the model's input, special pieces included, unpadded."""
+    """One row of the model's input, special pieces included, unpadded; its arrays may be shared with other rows."""
 
-    ids: Sequence[int]
-    segments: Sequence[int]
+    ids: Numbers
+    segments: Numbers
 
 
 class Item(NamedTuple):
