@@ -26,7 +26,7 @@ def documents(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
     """The documents of a parquet file, a row each."""
     name = source.name
     file, row, _, done, _ = start
-    with _opened(source) as table:
+    with opened(source) as table:
         _check_column(table.schema_arrow, name, reading.field)
         if not table.metadata.num_rows:
             yield [empty_file(source)], Mark(file + 1)
@@ -51,7 +51,8 @@ def documents(source: Source, reading: Reading, start: Mark) -> Iterator[Unit]:
 
 
 @contextlib.contextmanager
-def _opened(source: Source) -> Iterator[pq.ParquetFile]:
+def opened(source: Source) -> Iterator[pq.ParquetFile]:
+    """A parquet file, checked to be one."""
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(pa.OSFile(os.fsencode(source.path)))
