@@ -6,14 +6,13 @@ The same folders give the same page, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from litebert import __version__, family
 from litebert.config import Config
 from litebert.errors import UserError
 from litebert.interop import folder as folders
-from litebert.lab import beside, curves, examples, learnt, page, summary
+from litebert.lab import beside, curves, examples, learnt, page, summary, warned
 from litebert.lab.examples import Drawn, Question
 from litebert.lab.figures import COLOURS
 from litebert.lab.history import History
@@ -61,7 +60,7 @@ def _body(
     asked: Sequence[Question], drawn: Drawn | None,
 ) -> list[tuple[str, str, str]]:  # fmt: skip
     """(name, label, HTML) of every section that has something to say."""
-    parts = [("warnings", "Warnings", "", _warnings(histories, names)),
+    parts = [("warnings", "Warnings", "", _warned(histories, names)),
              ("curves", "Curves", "", curves.curves(histories, names))]  # fmt: skip
     if seen and drawn is not None:
         source = page.text(drawn.source)
@@ -119,26 +118,13 @@ def _has_model(folder: Path) -> bool:
     return (folder / folders.OURS).is_file() and (folder / "tokenizer.json").is_file()
 
 
-def _warnings(histories: Sequence[History], names: Sequence[str]) -> str:
-    """What the health report said, the same words once, in the order of the steps."""
-    found = []
-    for place, (history, name) in enumerate(zip(histories, names, strict=True)):
-        who = f"{page.swatch(place)}{page.text(name)}: " if len(histories) > 1 else ""
-        ordered = sorted(history.warnings, key=lambda event: (str(event.get("kind")), str(event.get("text"))))
-        groups = [
-            list(group) for _, group in groupby(ordered, key=lambda event: (event.get("kind"), event.get("text")))
-        ]
-        for group in sorted(groups, key=lambda group: group[0].get("step", 0)):
-            steps = [f"{event['step']:,}" for event in group if "step" in event]
-            when = f" at step {' and '.join(steps[:3])}" if steps else ""
-            more = f" and {len(steps) - 3} times more" if len(steps) > 3 else ""
-            kind, text = page.text(group[0].get("kind", "warning")), page.text(group[0].get("text", ""))
-            found.append(f'<p class="warning">{who}<b>{kind}</b>{when}{more}: {text}</p>')
-        for event in history.diverged:
-            what = event.get("text") or f"the {event.get('what')} was no number any more"
-            text = f"{what}; the batch was {event.get('batch')}"
-            found.append(f'<p class="warning">{who}<b>Diverged</b> at step {event.get("step")}: {page.text(text)}</p>')
-    return "".join(found) or '<p class="note">None: the health report had nothing to say.</p>'
+def _warned(histories: Sequence[History], names: Sequence[str]) -> str:
+    """What the health reports said."""
+    several = len(histories) > 1
+    return warned.shown([
+        (f"{page.swatch(place)}{page.text(name)}: " if several else "", [*one.warnings, *one.diverged])
+        for place, (one, name) in enumerate(zip(histories, names, strict=True))
+    ]) or '<p class="note">None: the health report had nothing to say.</p>'  # fmt: skip
 
 
 def _recipes(histories: Sequence[History], names: Sequence[str]) -> str:

@@ -22,13 +22,20 @@ _CHINESE = re.compile(r"([\u4e00-\u9fa5])")
 
 # After . ? or !, but not after a number or a letter that stands alone before a period.
 _SENTENCE = re.compile(r"""(?:(?<=[?!])|(?<=[^\W\d_]{2}\.)|(?<=[^\w\s]\.)|(?<=[a-z]\d\.))["')\]}»”’]*\s+""")
-_OPENING = re.compile(r'(?:^|(?<=[ (\[{<]))"|(?<=[ (\[{<])\'\'')
-_ALONE = re.compile(r"[«“‘„»”’;@#$%&?!\[\](){}<>\u2012-\u2015]|\.{2,}|,(?!\d)")
-_LAST_PERIOD = re.compile(r"""(?<=[^.])\.(?=[\])}>"'»”’\s]*$)""")
-_ENDING = re.compile(r"(?<=[^' ])('s|'m|'d|'ll|'re|'ve|n't|')(?= )")
-_JOINED = re.compile(
-    r"\b(?:(can)(not)|(d)('ye)|(gim)(me)|(gon)(na)|(got)(ta)|(lem)(me)|(more)('n)|(wan)(na))\b|(?<= )('t)(is|was)\b"
+# What is put between spaces, in this order; of " it is seen whether it opens.
+_CUTS = (
+    (re.compile(r"""(?:^|(?<=[ (\[{<«“‘„]))"|(?<=[ (\[{<«“‘„])''"""), " `` "),
+    (re.compile(r"(?<!\w)'(?=\w)(?!(?:re|ve|ll|m|t|s|d|n)\b)"), "' "),
+    (re.compile(r"""(?<=[^.])\.(?=[\])}>"'»”’\s]*$)"""), " . "),
+    (re.compile(r"[«“‘„;@#$%&?!\u2012-\u2015]|\.{2,}|,(?!\d)"), r" \g<0> "),
+    (re.compile(r"(?<=[^'])'(?= )"), " '"),
+    (re.compile(r"[\[\](){}<>»”’]"), r" \g<0> "),
+    (re.compile(r"\"|''"), " '' "),
+    (re.compile(r"\s+|$"), " "),
+    (re.compile(r"(?<=[^' ])('[smd]?) "), r" \1 "),
+    (re.compile(r"(?<=[^' ])('ll|'re|'ve|n't) "), r" \1 "),
 )
+_JOINED = re.compile(r"\b(?:(can)(not)|(d)('ye)|(gim)(me)|(gon)(na)|(got)(ta)|(lem)(me)|(more)('n)|(wan)(na))\b")
 
 
 def judged(answer: str, gold: Sequence[str]) -> Judged:
@@ -89,9 +96,6 @@ def _sentences(text: str) -> list[str]:
 
 def _sentence_words(sentence: str) -> list[str]:
     """The words of one sentence."""
-    text = _OPENING.sub(" `` ", sentence)
-    text = _LAST_PERIOD.sub(" . ", text)
-    text = _ALONE.sub(r" \g<0> ", text)
-    text = " " + text.replace('"', " '' ") + " "
-    text = _ENDING.sub(r" \1 ", re.sub(r"\s+", " ", text))
-    return _JOINED.sub(lambda found: " ".join(filter(None, found.groups())), text).split()
+    for pattern, instead in _CUTS:
+        sentence = pattern.sub(instead, sentence)
+    return _JOINED.sub(lambda found: " ".join(["", *filter(None, found.groups()), ""]), sentence).split()

@@ -1,0 +1,84 @@
+"""What is taken for what? A matrix of counts and shares, of many classes the pairs most often confused; class by class."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from litebert.lab import page, told
+from litebert.tasks.metrics import Rates
+
+MOST_CLASSES = 12  # of a matrix that still fits on a page
+_PAIRS = 20
+_TALL = 14  # rows of a table from which on it scrolls
+_STRONGEST = 0.85  # how much of its colour a cell of 100 % has
+
+
+def names(known: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """The classes in the model's order, then those that only the data have."""
+    return list(dict.fromkeys([*known, *sorted({name for pair in pairs for name in pair})]))
+
+
+def confused(classes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> str:
+    """(what it is, what was said) of every example, as a matrix or as the pairs that are confused most."""
+    counts = Counter(pairs)
+    return _matrix(classes, counts) if len(classes) <= MOST_CLASSES else _pairs(counts)
+
+
+def table(rows: Sequence[Rates], what: str = "class") -> str:
+    """How each class or type was found: counts, precision, recall and F1."""
+    cells = [
+        [page.text(row.name), *(page.number(count, f"{count:,}")
+                                for count in (row.hits, row.gold - row.hits, row.guessed - row.hits)),
+         *(page.number(share, told.percent(share)) if some else "—"
+           for share, some in ((row.precision, row.guessed), (row.recall, row.gold), (row.f1, row.gold + row.guessed)))]
+        for row in rows
+    ]  # fmt: skip
+    columns = (what, "found", "missed", "said wrongly", "precision", "recall", "F1")
+    return page.table(columns, cells, range(1, 7), tall=len(cells) > _TALL)
+
+
+def _matrix(classes: Sequence[str], counts: Counter[tuple[str, str]]) -> str:
+    """A row for what it is, a column for what was said; shares are of the row."""
+    head = "".join(f'<th class="right">{page.text(name)}</th>' for name in classes)
+    body = []
+    for here in classes:
+        row = [counts[here, there] for there in classes]
+        total = sum(row)
+        cells = "".join(
+            _cell(count, total, here == there) if total else '<td class="right soft">0</td>'
+            for there, count in zip(classes, row, strict=True)
+        )
+        all_ = page.number(total, f"{total:,}")
+        body.append(f'<tr><th>{page.text(here)}</th>{cells}<td class="right soft">{all_}</td></tr>')
+    said = [sum(counts[here, there] for here in classes) for there in classes]
+    foot = "".join(f'<td class="right soft">{page.number(count, f"{count:,}")}</td>' for count in said)
+    whole = page.number(sum(said), f"{sum(said):,}")
+    return (
+        f'<div class="wide fit"><table class="matrix"><thead><tr><th>is ↓ said →</th>{head}'
+        f'<th class="right">all</th></tr></thead><tbody>{"".join(body)}'
+        f'<tr><th class="soft">all</th>{foot}<td class="right soft">{whole}</td></tr></tbody></table></div>'
+    )
+
+
+def _cell(count: int, total: int, right: bool) -> str:
+    share = count / total
+    look = "right hit" if right else "right slip"
+    shown = f"{page.number(count, f'{count:,}')} <small>{page.number(share, told.percent(share))}</small>"
+    return f'<td class="{look}" style="--a:{_STRONGEST * share:.3f}">{shown if count else 0}</td>'
+
+
+def _pairs(counts: Counter[tuple[str, str]]) -> str:
+    """The pairs that are confused most, with the share of what it is."""
+    total = Counter[str]()
+    for (here, _), count in counts.items():
+        total[here] += count
+    wrong = sorted(((count, pair) for pair, count in counts.items() if pair[0] != pair[1]), key=lambda e: (-e[0], e[1]))
+    if not wrong:
+        return '<p class="note">Nothing is taken for anything else.</p>'
+    rows = [[page.text(here), page.text(there), page.number(count, f"{count:,}"),
+             page.number(count / total[here], told.percent(count / total[here])), page.number(total[here], f"{total[here]:,}")]
+            for count, (here, there) in wrong[:_PAIRS]]  # fmt: skip
+    more = len(wrong) - len(rows)
+    note = f'<p class="note">{more:,} more pairs are confused less often.</p>' if more else ""
+    return page.table(("is", "said", "times", "of all that are", "that are"), rows, (2, 3, 4), tall=len(rows) > _TALL) + note

@@ -1,0 +1,169 @@
+"""What is to be known of a fine-tuning at a glance? Tiles of the numbers that matter; of several a table side by side."""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from litebert.lab import attempts, measured, page, told
+from litebert.lab.tuned import Tuned
+
+_KINDS = {
+    "classify": "sorts texts into {count}", "regress": "gives texts a score", "tag": "tags words with {count}",
+    "span": "finds answers in a text", "choice": "picks one of several options",
+}  # fmt: skip
+
+
+def header(runs: Sequence[Tuned], names: Sequence[str]) -> str:
+    """The top of the page."""
+    if len(runs) == 1:
+        run = runs[0]
+        return (
+            f'<p class="over">Fine-tuning{_benchmark(run)}</p><h1>{page.text(names[0])}</h1>'
+            f'<p class="lead">{_words(run)}</p><div class="tiles">{"".join(_tiles(run))}</div>'
+        )
+    each = "".join(
+        f'<div><h3>{page.swatch(place)}{page.text(name)}</h3><p class="note">{_words(run)}</p></div>'
+        for place, (run, name) in enumerate(zip(runs, names, strict=True))
+    )
+    return (
+        f'<p class="over">Fine-tuning{_benchmark(runs[0])}</p><h1>{len(runs)} fine-tunings compared</h1>'
+        f'{_compared(runs, names)}<div class="runs">{each}</div>'
+    )
+
+
+def _benchmark(run: Tuned) -> str:
+    return f" · {page.text(run.benchmark)}" if run.benchmark else ""
+
+
+def _words(run: Tuned) -> str:
+    """What was fitted to what, and how, as far as the settings tell."""
+    count = f"{len(run.labels)} {'tags' if run.kind == 'tag' else 'classes'}" if run.labels else "classes"
+    does = _KINDS.get(run.kind, run.kind).format(count=count)
+    tables = _settings(run)
+    data, tuning = tables.get("data") or {}, tables.get("tuning") or tables
+    model = data.get("model") or tuning.get("model")
+    said = f"It {does}{f', begun from {model}' if model else ''}."
+    how = [
+        f"{value} {word}" if after else f"{word} {value}"
+        for field, word, after in (("epochs", "epochs", True), ("batch", "examples a step", True), ("rate", "peak rate", False),
+                                   ("length", "tokens at most", True))
+        if (value := _value(tuning.get(field))) and not (field == "epochs" and tuning.get("steps"))
+    ]  # fmt: skip
+    if tuning.get("steps"):
+        how.insert(0, f"{_value(tuning['steps'])} steps")
+    if tuning.get("mode") == "features":
+        how.insert(0, f"a head on features of {tuning.get('layers', 'some layers')}")
+    elif tuning.get("freeze"):
+        how.insert(0, f"the first {tuning['freeze']} layers frozen")
+    seeds = f" {len(run.seeds)} seeds" if len(run.seeds) > 1 else ""
+    return page.text(said + (f"{seeds or ' One seed'}: {', '.join(how)}." if how else f"{seeds}." if seeds else ""))
+
+
+def _tiles(run: Tuned) -> list[str]:
+    main, tiles = run.measure, []
+    value = run.median(main)
+    if value is not None:
+        what = f"{measured.name(main)}, {'median of ' + str(len(run.ended)) + ' seeds' if len(run.ended) > 1 else 'one seed'}"
+        tiles.append(page.tile(_first(what), _big(main, value), _spread(run)))
+    best = next((seed for seed in run.seeds if seed.seed == run.best_seed), None)
+    if best is not None and main in best.scores:
+        at = f"at step {page.number(best.best_step, f'{best.best_step:,}')} of {page.number(best.steps, f'{best.steps:,}')}"
+        tiles.append(page.tile(f"Best: seed {best.seed}", _big(main, best.scores[main]), f"{at}{_interval(run, main)}"))
+    for measure in run.measures:
+        other = run.median(measure)
+        if measure != main and other is not None:
+            tiles.append(page.tile(_first(measured.name(measure)), _big(measure, other), _ends(run, measure)))
+    collapsed, ended = len(run.collapsed), len(run.ended)
+    look = "bad" if collapsed else "good"
+    tiles.append(page.tile(
+        "Collapsed", f'<span class="{look}">{page.number(collapsed, str(collapsed))}</span> <small>of {page.number(ended, str(ended))}</small>',
+        page.text("; ".join(dict.fromkeys(seed.collapsed for seed in run.collapsed))) or "no seed says the same of all",
+    ))  # fmt: skip
+    return tiles + _pace(run)
+
+
+def _pace(run: Tuned) -> list[str]:
+    floor = attempts.commonest(run)
+    always = "" if floor is None else f"always “{page.text(floor[0])}”: {page.number(floor[1], told.percent(floor[1]))}"
+    tiles = [page.tile("Development examples", page.number(run.examples, f"{run.examples:,}"), always)]
+    several = "all seeds together" if len(run.seeds) > 1 else ""
+    tiles.append(page.tile("Time", page.number(run.seconds, told.duration(run.seconds)), several))
+    if run.speed is not None:
+        tiles.append(page.tile("Real tokens a second", page.number(run.speed, f"{run.speed:,.0f}"), "padding not counted"))
+    return tiles
+
+
+def _spread(run: Tuned) -> str:
+    """How far the seeds lie apart, and what drawing other examples would do."""
+    values = run.values(run.measure)
+    if len(values) < 2:
+        return _interval(run, run.measure).removeprefix("; ")
+    return f"{_ends(run, run.measure)}, standard deviation {measured.bare(run.measure, statistics.stdev(values))}"
+
+
+def _ends(run: Tuned, measure: str) -> str:
+    values = run.values(measure)
+    if len(values) < 2:
+        return ""
+    return f"{measured.bare(measure, min(values))} to {measured.bare(measure, max(values))}"
+
+
+def _interval(run: Tuned, measure: str) -> str:
+    ends = run.interval.get(measure)
+    if ends is None:
+        return ""
+    return f"; 95 % interval {measured.bare(measure, ends[0])} to {measured.bare(measure, ends[1])}"
+
+
+def _big(measure: str, value: float) -> str:
+    unit = measured.unit(measure)
+    return f"{measured.bare(measure, value)}{f' <small>{unit}</small>' if unit else ''}"
+
+
+def _compared(runs: Sequence[Tuned], names: Sequence[str]) -> str:
+    """A row for every run, the best of each measure bold."""
+    measures = [measure for measure in dict.fromkeys(name for run in runs for name in run.measures)
+                if any(run.values(measure) for run in runs)]  # fmt: skip
+    medians = {measure: [run.median(measure) for run in runs] for measure in measures}
+    rows = []
+    for place, (run, name) in enumerate(zip(runs, names, strict=True)):
+        cells = [f"{page.swatch(place)}{page.text(name)}"]
+        for measure in measures:
+            value = run.median(measure)
+            top = max(each for each in medians[measure] if each is not None)
+            shown = "—" if value is None else measured.show(measure, value)
+            cells.append(f"<b>{shown}</b>" if value == top else shown)
+        values = run.values(run.measure)
+        cells += [
+            _ends(run, run.measure) or "—",
+            measured.bare(run.measure, max(values)) if values else "—",
+            " to ".join(measured.bare(run.measure, end) for end in run.interval.get(run.measure, ())) or "—",
+            f"{page.number(len(run.collapsed), str(len(run.collapsed)))} of {page.number(len(run.ended), str(len(run.ended)))}",
+            page.number(run.examples, f"{run.examples:,}"), page.number(run.seconds, told.duration(run.seconds)),
+            "—" if run.speed is None else page.number(run.speed, f"{run.speed:,.0f}"),
+        ]  # fmt: skip
+        rows.append(cells)
+    main = measured.name(runs[0].measure)
+    columns = (
+        "median of its seeds", *map(measured.name, measures), f"{main} of the seeds", "best seed", "its 95 % interval",
+        "collapsed", "dev", "time", "tokens/s",
+    )  # fmt: skip
+    return page.table(columns, rows, range(1, len(columns)))
+
+
+def _settings(run: Tuned) -> dict[str, Any]:
+    try:
+        return tomllib.loads(run.settings)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value) if value else ""
+
+
+def _first(words: str) -> str:
+    return words[:1].upper() + words[1:]

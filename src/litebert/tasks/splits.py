@@ -1,0 +1,117 @@
+"""Which examples does a model not learn from, so that it can be judged? A share by seed, units never parted.
+
+What belongs together lies on one side: questions of an article or a passage, and rows of the same text. Each such unit
+has a number drawn from the seed and its own text, whatever stands beside it: so a file that grows keeps its split. Where
+a label has many examples those below the share are taken, and where it has few, so many as come nearest to the share.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from litebert import rng
+from litebert.errors import UserError
+from litebert.tasks.examples import Choice, Example, Question, Text
+
+MANY = 30  # examples of a label in the development set from which on chance alone keeps its share
+_SHOWN = 5  # labels that a note names
+
+
+class Split(NamedTuple):
+    """Two sides of one set, each in its order."""
+
+    train: list[Example]
+    dev: list[Example]
+    notes: list[str] = []  # noqa: RUF012  what is to be told; nobody appends to it
+
+
+class _Unit(NamedTuple):
+    draw: int
+    rows: list[int]
+    stratum: str
+
+
+def split(examples: Sequence[Example], share: float, seed: int) -> Split:
+    """A development set of a share of the examples: `split(read.examples, 0.1, seed=0)`."""
+    if not 0.0 < share < 1.0:
+        raise UserError(f"share {share} leaves one side empty: choose more than 0 and less than 1, for example 0.1")
+    units = _units(examples, seed)
+    taken: set[int] = set()
+    strata: dict[str, list[_Unit]] = {}
+    for unit in sorted(units, key=lambda unit: unit.draw):
+        strata.setdefault(unit.stratum, []).append(unit)
+    for found in strata.values():
+        for unit in _chosen(found, share):
+            taken.update(unit.rows)
+    if not taken or len(taken) == len(examples):
+        raise UserError(f"{len(units)} examples that may be parted give no share of {share:g}: name a development file")
+    train = [one for i, one in enumerate(examples) if i not in taken]
+    dev = [one for i, one in enumerate(examples) if i in taken]
+    return Split(train, dev, list(_notes(examples, dev)))
+
+
+def _units(examples: Sequence[Example], seed: int) -> list[_Unit]:
+    rows: dict[str, list[int]] = {}
+    for i, one in enumerate(examples):
+        rows.setdefault(_together(one), []).append(i)
+    seen = Counter(_stratum(one) for one in examples)
+    units = []
+    for name, numbers in rows.items():
+        rarest = min((_stratum(examples[i]) for i in numbers), key=lambda label: (seen[label], label))
+        address = int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+        units.append(_Unit(rng.key(seed, "development", address), numbers, rarest))
+    return units
+
+
+def _together(one: Example) -> str:
+    """What an example must not be parted from."""
+    match one:
+        case Text():
+            return one.text if one.pair is None else f"{one.text}\0{one.pair}"
+        case Question():
+            return one.group or one.context
+        case Choice():
+            return one.context or one.question
+    return "\0".join(one.words)
+
+
+def _stratum(one: Example) -> str:
+    """What both sides should have their share of."""
+    if isinstance(one, Text) and isinstance(one.label, str):
+        return one.label
+    return one.group if isinstance(one, Choice) else ""
+
+
+def _chosen(units: list[_Unit], share: float) -> Iterable[_Unit]:
+    """The units of a stratum, in the order of their numbers, that are taken out."""
+    if min(share, 1 - share) * len(units) >= MANY:
+        return [unit for unit in units if unit.draw < share * 2.0**64]
+    total = sum(len(unit.rows) for unit in units)
+    wanted, count, chosen = share * total, 0, []
+    if total > 1:
+        wanted = min(max(wanted, 1.0), total - 1.0)  # both sides see it
+    for unit in units[: len(units) - 1]:
+        if abs(count + len(unit.rows) - wanted) > abs(count - wanted):
+            break
+        chosen.append(unit)
+        count += len(unit.rows)
+    if not chosen and len(units) > 1:  # units that are larger than the share
+        return [min(units, key=lambda unit: len(unit.rows))]
+    return chosen
+
+
+def _notes(examples: Sequence[Example], dev: Sequence[Example]) -> Iterable[str]:
+    labels = Counter(one.label for one in examples if isinstance(one, Text) and isinstance(one.label, str))
+    judged = {one.label for one in dev if isinstance(one, Text)}
+    alone = sorted(label for label, count in labels.items() if count == 1)
+    if alone:
+        shown = ", ".join(map(repr, alone[:_SHOWN])) + (", …" if len(alone) > _SHOWN else "")
+        verb = "labels have" if len(alone) > 1 else "label has"
+        yield f"{len(alone)} {verb} a single example, from which nothing can be learnt and judged both: {shown}"
+    unseen = sorted(label for label, count in labels.items() if count > 1 and label not in judged)
+    if unseen:
+        shown = ", ".join(map(repr, unseen[:_SHOWN])) + (", …" if len(unseen) > _SHOWN else "")
+        yield f"labels that the development set does not have: {shown}"
