@@ -197,21 +197,22 @@ def save(run: Run, path: Path) -> None:
 
 def as_toml(run: Run) -> str:
     """The run as a TOML file that gives back the same run, every value spelt out."""
-    lines = [f"start = {_toml(run.start)}", ""] if run.start else []
+    lines = [f"start = {toml_of(run.start)}", ""] if run.start else []
     for table in ("model", "data", "optimizer", "schedule", "training"):
         lines.append(f"[{table}]")
         values = getattr(run, table).model_dump(mode="json")
-        lines += [f"{name} = {_toml(value)}" for name, value in values.items() if value is not None] + [""]
+        lines += [f"{name} = {toml_of(value)}" for name, value in values.items() if value is not None] + [""]
     for phase in run.phases:
-        lines += ["[[phase]]", *(f"{name} = {_toml(value)}" for name, value in phase.model_dump().items()), ""]
+        lines += ["[[phase]]", *(f"{name} = {toml_of(value)}" for name, value in phase.model_dump().items()), ""]
     return "\n".join(lines)
 
 
-def _toml(value: Any) -> str:
+def toml_of(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return "[" + ", ".join(toml_of(one) for one in value) + "]"
     if isinstance(value, str):  # as JSON has it, but that TOML wants one more character escaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
@@ -229,13 +230,14 @@ def _changed(tables: dict[str, Any], changes: Iterable[str]) -> dict[str, Any]:
         if table == "phase":
             raise ConfigError(f"--set {text!r}: phases are a list, change them in the TOML file")
         if dot:
-            tables[table] = {**tables.get(table, {}), field: _value(value)}
+            tables[table] = {**tables.get(table, {}), field: value_of(value)}
         else:
             tables[table] = value
     return tables
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """What somebody wrote behind an equals sign: as TOML reads it, and as text where it is none."""
     try:
         return tomllib.loads(f"x = {text}")["x"]
     except tomllib.TOMLDecodeError:
