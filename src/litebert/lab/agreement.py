@@ -18,7 +18,9 @@ def same(judged: Sequence[Sequence[Judged]]) -> bool:
 def shown(judged: Sequence[Sequence[Judged]], names: Sequence[str], scale: Scale) -> str:
     """Every other run beside the first; a note where they were not asked the same."""
     if not same(judged):
-        return '<p class="note">The runs have not answered the same examples: they are not held against one another.</p>'
+        return (
+            '<p class="note">The runs have not answered the same examples: they are not held against one another.</p>'
+        )
     first, rows = judged[0], []
     counted = scale.unit == "%"
     for name, other in zip(names[1:], judged[1:], strict=True):

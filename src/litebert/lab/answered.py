@@ -1,4 +1,4 @@
-"""How well are questions answered? Exact match and F1, of those with an answer and without, and who is told from whom."""
+"""How well are questions answered? Exact match and F1, of those with an answer and of those without."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from litebert.lab import confusion, lengths, page, told
-from litebert.lab.judged import Judged, near
+from litebert.lab.judged import Judged
 
 HAS, NONE = "has an answer", "has none"
 
@@ -28,7 +28,7 @@ def shown(judged: Sequence[Judged]) -> str:
 
 def _row(name: str, some: Sequence[Judged]) -> list[str]:
     cells = [name, page.number(len(some), f"{len(some):,}")]
-    for values in ([near(one.line).exact for one in some], [near(one.line).f1 for one in some]):
+    for values in ([float(one.right) for one in some], [one.score for one in some]):
         found = lengths.mean(values)
         share = math.fsum(values) / len(values)
         ends = "" if found is None else "–".join(

@@ -115,7 +115,9 @@ def _rates(runs: Sequence[Tuned], names: Sequence[str]) -> str:
     """One line a run: its seeds have one schedule, and the longest shows most of it."""
     lines = []
     for place, (run, name) in enumerate(zip(runs, names, strict=True)):
-        longest = max((seed.points("step", "rate") for seed in run.seeds), key=lambda each: len(each.step), default=None)
+        longest = max(
+            (seed.points("step", "rate") for seed in run.seeds), key=lambda each: len(each.step), default=None
+        )
         if longest is not None and longest.step:
             who, colour = ("every seed", 7) if len(runs) == 1 else (name, place)
             lines.append(Line(who, longest.step, longest.value, colour))
@@ -135,7 +137,10 @@ def _legend(runs: Sequence[Tuned]) -> str:
     """Of one run its seeds by colour; of several, what the lines are: the runs' colours stand at the top."""
     dashed = any(run.collapsed for run in runs)
     if len(runs) > 1:
-        entries = [(figures.key("bold", 7), "best seed, on the development set"), (figures.key("thin", 7), "other seeds, and training")]
+        entries = [
+            (figures.key("bold", 7), "best seed, on the development set"),
+            (figures.key("thin", 7), "other seeds, and training"),
+        ]
         return page.legend(entries + ([(figures.key("dashed", 7), "collapsed")] if dashed else []))
     run = runs[0]
     return page.legend(

@@ -1,4 +1,4 @@
-"""How is one example shown beside what the model says of it? A card: its text, what is right, what was said, how surely."""
+"""How is one example shown beside what the model says of it? A card: its text, what is right, what was said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from litebert.lab import axes, marked, page, told
-from litebert.lab.judged import Judged, near, probabilities
+from litebert.lab.judged import Judged, probabilities
 from litebert.lab.marked import Mark
 from litebert.tasks import entities
 
@@ -43,9 +43,13 @@ def _classified(one: Judged) -> str:
     line, given = one.line, probabilities(one.line)
     if isinstance(line["label"], list):
         right, said = (set(map(str, line[side])) for side in ("label", "prediction"))
-        names = [", ".join(map(page.text, sorted(side))) or "<i>none</i>" for side in (right, said)]
+        gold, guess = (", ".join(map(page.text, sorted(side))) or "<i>none</i>" for side in (right, said))
         shown = sorted(right ^ said, key=lambda name: -given.get(name, 0.0))[:_CLASSES]
-        return _texts(line) + _verdict(*names) + _guesses([(name, given[name]) for name in shown if name in given], right)
+        return (
+            _texts(line)
+            + _verdict(gold, guess)
+            + _guesses([(name, given[name]) for name in shown if name in given], right)
+        )
     right_one, said_one = str(line["label"]), str(line["prediction"])
     shown = sorted(given, key=lambda name: -given[name])[:_CLASSES]
     shown = shown if right_one in shown or right_one not in given else [*shown[:-1], right_one]
@@ -58,7 +62,9 @@ def _regressed(one: Judged) -> str:
     right, said = float(one.line["label"]), float(one.line["prediction"])
     shown = page.number(right, axes.plain(right)), page.number(said, axes.plain(float(f"{said:.4g}")))
     off = page.number(one.score, axes.plain(float(f"{one.score:.3g}")))
-    return _texts(one.line) + _verdict(shown[0], f"{shown[1]} <small>{off} too {'high' if said > right else 'low'}</small>")
+    return _texts(one.line) + _verdict(
+        shown[0], f"{shown[1]} <small>{off} too {'high' if said > right else 'low'}</small>"
+    )
 
 
 def _chosen(one: Judged) -> str:
@@ -82,8 +88,7 @@ def _answered(one: Judged) -> str:
     if said and isinstance(start, int) and start >= 0:
         marks.append(Mark(start, start + len(said), "said"))
     right = " / ".join(dict.fromkeys(page.text(text) for text, _ in answers)) or "<i>no answer in the text</i>"
-    f1 = near(line).f1
-    touch = f" <small>F1 {page.number(f1, told.percent(f1))}</small>" if f1 else ""
+    touch = f" <small>F1 {page.number(one.score, told.percent(one.score))}</small>" if one.score else ""
     question = f'<p class="sentence" dir="auto">{page.text(line["text"])}</p>'
     verdict = _verdict(right, (page.text(said) or "<i>no answer in the text</i>") + touch, one.confidence)
     return f'{question}<p class="context" dir="auto">{marked.text(context, marks)}</p>{verdict}'

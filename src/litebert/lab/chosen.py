@@ -1,4 +1,4 @@
-"""Which option is chosen, and where is that right? By the option's place, and by the group that a question belongs to."""
+"""Which option is chosen, and where is that right? By the option's place, and by the question's group."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def _groups(judged: Sequence[Judged]) -> str:
         found = lengths.mean([one.score for one in judged if str(one.line.get("group") or "") == name])
         if found is not None:
             ends = "–".join(page.number(end, told.percent(end).removesuffix(" %")) for end in (found.low, found.high))
-            rows.append([page.text(name or "—"), page.number(found.count, f"{found.count:,}"),
+            rows.append([page.text(name or "—"), page.number(found.examples, f"{found.examples:,}"),
                          page.number(found.value, told.percent(found.value)), ends])  # fmt: skip
     return "<h3>By group</h3>" + page.table(("group", "questions", "accuracy", "95 %"), rows, (1, 2, 3))

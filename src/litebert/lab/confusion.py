@@ -1,4 +1,4 @@
-"""What is taken for what? A matrix of counts and shares, of many classes the pairs most often confused; class by class."""
+"""What is taken for what? A matrix of counts, of many classes the pairs most often confused; class by class."""
 
 from __future__ import annotations
 
@@ -77,8 +77,12 @@ def _pairs(counts: Counter[tuple[str, str]]) -> str:
     if not wrong:
         return '<p class="note">Nothing is taken for anything else.</p>'
     rows = [[page.text(here), page.text(there), page.number(count, f"{count:,}"),
-             page.number(count / total[here], told.percent(count / total[here])), page.number(total[here], f"{total[here]:,}")]
+             page.number(count / total[here], told.percent(count / total[here])),
+             page.number(total[here], f"{total[here]:,}")]
             for count, (here, there) in wrong[:_PAIRS]]  # fmt: skip
     more = len(wrong) - len(rows)
     note = f'<p class="note">{more:,} more pairs are confused less often.</p>' if more else ""
-    return page.table(("is", "said", "times", "of all that are", "that are"), rows, (2, 3, 4), tall=len(rows) > _TALL) + note
+    return (
+        page.table(("is", "said", "times", "of all that are", "that are"), rows, (2, 3, 4), tall=len(rows) > _TALL)
+        + note
+    )

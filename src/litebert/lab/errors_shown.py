@@ -67,6 +67,6 @@ LEADS = {
     "classify": "What is right was given the least probability here: what is hard for the model, or labelled wrongly.",
     "choice": "What is right was given the least probability here: what is hard for the model, or labelled wrongly.",
     "regress": "The predictions that are furthest from the score.",
-    "tag": "The texts with the most entities missed or invented: above those that are there, below those that were said.",
-    "span": "Answers that share no word with a right one, the surest first; right ones underlined, what was said shaded.",
+    "tag": "The texts with the most entities missed or invented: above what is there, below what was said.",
+    "span": "The answers furthest from a right one, the surest first; right ones underlined, what was said shaded.",
 }

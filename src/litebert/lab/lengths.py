@@ -1,4 +1,4 @@
-"""Does it get worse with longer texts? Examples by their real tokens, in a few groups, each with its count and interval."""
+"""Does it get worse with longer texts? Examples by their real tokens, in a few groups with count and interval."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Mean(NamedTuple):
     value: float
     low: float
     high: float
-    count: int
+    examples: int
 
 
 def by_length(judged: Sequence[Sequence[Judged]], names: Sequence[str], scale: Scale) -> str:
@@ -102,7 +102,7 @@ def _bar(each: Mean | None, who: str, scale: Scale) -> Bar | None:
     if each is None:
         return None
     value, low, high = (scale.times * end for end in (each.value, each.low, each.high))
-    told = f"{who}{scale.show(each.value)} of {each.count:,} ({scale.show(each.low)} to {scale.show(each.high)})"
+    told = f"{who}{scale.show(each.value)} of {each.examples:,} ({scale.show(each.low)} to {scale.show(each.high)})"
     return Bar(value, low, high, told)
 
 
@@ -110,5 +110,5 @@ def _cells(each: Mean | None, scale: Scale, several: bool) -> list[str]:
     if each is None:
         return ["—"] if several else [page.number(0, "0"), "—", "—"]
     ends = "–".join(page.number(end, scale.show(end).removesuffix(" %")) for end in (each.low, each.high))
-    value, count = page.number(each.value, scale.show(each.value)), page.number(each.count, f"{each.count:,}")
+    value, count = page.number(each.value, scale.show(each.value)), page.number(each.examples, f"{each.examples:,}")
     return [f"{value} <small>{ends}, of {count}</small>"] if several else [count, value, ends]

@@ -18,7 +18,9 @@ def asked(judged: Sequence[Judged]) -> tuple[list[float], list[bool], str]:
     Where an example may have several labels, every label of it is a statement of its own: that it holds.
     """
     if any(several(one.line) and isinstance(one.line["prediction"], list) for one in judged):
-        pairs = [(share, name in one.line["label"]) for one in judged for name, share in probabilities(one.line).items()]
+        pairs = [
+            (share, name in one.line["label"]) for one in judged for name, share in probabilities(one.line).items()
+        ]
         return [share for share, _ in pairs], [holds for _, holds in pairs], "labels"
     sure = [one for one in judged if one.confidence is not None]
     return [one.confidence or 0.0 for one in sure], [one.right for one in sure], "answers"
@@ -44,7 +46,8 @@ def shown(judged: Sequence[Judged]) -> str:
     ])  # fmt: skip
     rows = [
         [f"{100 * each.low:.0f}–{100 * each.high:.0f} %", page.number(each.examples, f"{each.examples:,}"),
-         page.number(each.confidence, told.percent(each.confidence)), page.number(each.accuracy, told.percent(each.accuracy)),
+         page.number(each.confidence, told.percent(each.confidence)),
+         page.number(each.accuracy, told.percent(each.accuracy)),
          page.number(each.accuracy - each.confidence, f"{100 * (each.accuracy - each.confidence):+.1f}")]
         for each in found.bins if each.examples
     ]  # fmt: skip
@@ -54,7 +57,10 @@ def shown(judged: Sequence[Judged]) -> str:
 
 def _words(found: Calibration, what: str) -> str:
     """The calibration error in a sentence."""
-    error, worst = page.number(found.error, f"{100 * found.error:.1f}"), page.number(found.worst, f"{100 * found.worst:.1f}")
+    error, worst = (
+        page.number(found.error, f"{100 * found.error:.1f}"),
+        page.number(found.worst, f"{100 * found.worst:.1f}"),
+    )
     sure, right = (page.number(share, told.percent(share)) for share in (found.confidence, found.accuracy))
     verdict = "too sure" if found.confidence > found.accuracy else "not sure enough"
     count = sum(each.examples for each in found.bins)
@@ -86,4 +92,6 @@ def _diagram(bins: Sequence[Bin], side: str) -> str:
 def _counts(bins: Sequence[Bin], side: str, what: str) -> str:
     shown = [Bar(each.examples, told=f"{each.examples:,} {what}") for each in bins]
     groups = [f"{100 * each.low:.0f}–{100 * each.high:.0f}" for each in bins]
-    return bars.chart(groups, [Row(what, shown)], Side(f"{side}, %"), Side(what, zero=True), label=f"{what} by confidence")
+    return bars.chart(
+        groups, [Row(what, shown)], Side(f"{side}, %"), Side(what, zero=True), label=f"{what} by confidence"
+    )

@@ -1,4 +1,4 @@
-"""How is one number held against another, example by example? As a cloud of points with the line where they are equal."""
+"""How is one number held against another, example by example? A cloud of points, and the line where they are equal."""
 
 from __future__ import annotations
 

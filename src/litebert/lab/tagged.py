@@ -25,13 +25,15 @@ def shown(judged: Sequence[Judged]) -> str:
     rows = [found.all._replace(name="all types")] if len(found.types) != 1 else []
     kinds = mistakes(judged)
     total = kinds.total()
-    said = [[MISTAKES[kind], page.number(kinds[kind], f"{kinds[kind]:,}"), _share(kinds[kind], total)] for kind in MISTAKES]
+    said = [
+        [MISTAKES[kind], page.number(kinds[kind], f"{kinds[kind]:,}"), _share(kinds[kind], total)] for kind in MISTAKES
+    ]
     wrong = page.table(("what went wrong", "entities", "of the mistakes"), said, (1, 2)) if total else ""
     return confusion.table([*rows, *found.types], "type") + (f"<h3>Mistakes</h3>{wrong}" if wrong else "")
 
 
 def mistakes(judged: Sequence[Judged]) -> Counter[str]:
-    """How often each kind of mistake was made: one for every wrong entity, a right one that nothing touches is missed."""
+    """How often each kind of mistake was made: one for every wrong entity, what nothing touches is missed."""
     counts = Counter[str]()
     for one in judged:
         right, said = (set(entities.entities(one.line[side])) for side in ("label", "prediction"))

@@ -1,6 +1,6 @@
 """What did a fine-tuning come to? Its folder read back: the task, its seeds with their logs, and every answer.
 
-A fine-tuning that still goes on has a page too: what is not there yet is empty, and medians are of the seeds that ended.
+A fine-tuning that still goes on has a page too: what is not there yet is empty, medians are of the seeds that ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from litebert import files
 from litebert.errors import UserError
@@ -58,12 +58,15 @@ class Tuned:
         task = files.read_json(folder / TASK)
         scores = files.read_json(folder / SCORES) if (folder / SCORES).is_file() else {}
         self.kind, self.benchmark = str(task.get("kind", "")), str(task.get("benchmark") or "")
+        self.judge = str((task.get("task") or {}).get("judge") or "squad")  # of answers: whose script
         self.labels = [str(label) for label in task.get("labels") or ()]
         self.seeds = _seeds(folder, scores)
         told = [str(name) for name in task.get("measures") or ()]
         self.measures = list(dict.fromkeys([*told, *(name for seed in self.seeds for name in seed.scores)]))
         self.measure = str(scores.get("measure") or (self.measures[0] if self.measures else ""))
-        self.interval = {name: (float(ends[0]), float(ends[1])) for name, ends in (scores.get("interval") or {}).items()}
+        self.interval = {
+            name: (float(ends[0]), float(ends[1])) for name, ends in (scores.get("interval") or {}).items()
+        }
         self.best_seed = int(scores["best_seed"]) if is_number(scores.get("best_seed")) else None
         self.lines = _lines(folder / PREDICTIONS)
         self.examples = int(scores.get("dev") or len(self.lines))
@@ -113,12 +116,12 @@ def of_one_task(runs: Sequence[Tuned]) -> None:
             here, there = getattr(first, what), getattr(other, what)
             if here != there:
                 raise UserError(
-                    f"{first.folder} and {other.folder} are not of one task ({what} {_short(here)} and {_short(there)}): "
-                    "give each a page of its own"
+                    f"{first.folder} and {other.folder} are not of one task ({what} {_short(here)} and "
+                    f"{_short(there)}): give each a page of its own"
                 )
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value of JSON is a number that can be drawn."""
     return type(value) in (int, float) and math.isfinite(value)
 
@@ -134,7 +137,7 @@ def _seeds(folder: Path, scores: Mapping[str, Any]) -> list[Seed]:
 
 
 def _seed(number: int, said: Mapping[str, Any], events: list[dict[str, Any]]) -> Seed:
-    last = next((event for event in reversed(events) if "seconds" in event), {})
+    last: dict[str, Any] = next((event for event in reversed(events) if "seconds" in event), {})
     steps = max((int(event.get("step") or 0) for event in events), default=0)
     found = {str(name): float(value) for name, value in (said.get("scores") or {}).items() if is_number(value)}
     return Seed(

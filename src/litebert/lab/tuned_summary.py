@@ -1,10 +1,10 @@
-"""What is to be known of a fine-tuning at a glance? Tiles of the numbers that matter; of several a table side by side."""
+"""What is to be known of a fine-tuning at a glance? Tiles of what matters; of several a table side by side."""
 
 from __future__ import annotations
 
 import statistics
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from litebert.lab import attempts, measured, page, told
@@ -46,42 +46,43 @@ def _words(run: Tuned) -> str:
     data, tuning = tables.get("data") or {}, tables.get("tuning") or tables
     model = data.get("model") or tuning.get("model")
     said = f"It {does}{f', begun from {model}' if model else ''}."
-    how = [
-        f"{value} {word}" if after else f"{word} {value}"
-        for field, word, after in (("epochs", "epochs", True), ("batch", "examples a step", True), ("rate", "peak rate", False),
-                                   ("length", "tokens at most", True))
-        if (value := _value(tuning.get(field))) and not (field == "epochs" and tuning.get("steps"))
-    ]  # fmt: skip
-    if tuning.get("steps"):
-        how.insert(0, f"{_value(tuning['steps'])} steps")
+    seeds = f"{len(run.seeds)} seeds" if len(run.seeds) > 1 else "One seed"
+    return page.text(f"{said} {': '.join(filter(None, (seeds, ', '.join(_how(tuning)))))}.")
+
+
+def _how(tuning: Mapping[str, Any]) -> list[str]:
+    """The settings that one asks for first, as words."""
+    found = []
     if tuning.get("mode") == "features":
-        how.insert(0, f"a head on features of {tuning.get('layers', 'some layers')}")
+        found.append(f"a head on features of {tuning.get('layers', 'some layers')}")
     elif tuning.get("freeze"):
-        how.insert(0, f"the first {tuning['freeze']} layers frozen")
-    seeds = f" {len(run.seeds)} seeds" if len(run.seeds) > 1 else ""
-    return page.text(said + (f"{seeds or ' One seed'}: {', '.join(how)}." if how else f"{seeds}." if seeds else ""))
+        found.append(f"the first {tuning['freeze']} layers frozen")
+    found += [f"{value} {field}" for field in ("steps", "epochs") if (value := _value(tuning.get(field)))][:1]
+    wanted = (("batch", "{} examples a step"), ("rate", "peak rate {}"), ("length", "{} tokens at most"))
+    return found + [words.format(value) for field, words in wanted if (value := _value(tuning.get(field)))]
 
 
 def _tiles(run: Tuned) -> list[str]:
     main, tiles = run.measure, []
     value = run.median(main)
     if value is not None:
-        what = f"{measured.name(main)}, {'median of ' + str(len(run.ended)) + ' seeds' if len(run.ended) > 1 else 'one seed'}"
-        tiles.append(page.tile(_first(what), _big(main, value), _spread(run)))
+        what = f"median of {len(run.ended)} seeds" if len(run.ended) > 1 else "one seed"
+        tiles.append(page.tile(_first(f"{measured.name(main)}, {what}"), _big(main, value), _spread(run)))
     best = next((seed for seed in run.seeds if seed.seed == run.best_seed), None)
     if best is not None and main in best.scores:
-        at = f"at step {page.number(best.best_step, f'{best.best_step:,}')} of {page.number(best.steps, f'{best.steps:,}')}"
-        tiles.append(page.tile(f"Best: seed {best.seed}", _big(main, best.scores[main]), f"{at}{_interval(run, main)}"))
+        at = " of ".join(page.number(step, f"{step:,}") for step in (best.best_step, best.steps))
+        note = f"at step {at}{_interval(run, main)}"
+        tiles.append(page.tile(f"Best: seed {best.seed}", _big(main, best.scores[main]), note))
     for measure in run.measures:
         other = run.median(measure)
         if measure != main and other is not None:
             tiles.append(page.tile(_first(measured.name(measure)), _big(measure, other), _ends(run, measure)))
     collapsed, ended = len(run.collapsed), len(run.ended)
     look = "bad" if collapsed else "good"
-    tiles.append(page.tile(
-        "Collapsed", f'<span class="{look}">{page.number(collapsed, str(collapsed))}</span> <small>of {page.number(ended, str(ended))}</small>',
-        page.text("; ".join(dict.fromkeys(seed.collapsed for seed in run.collapsed))) or "no seed says the same of all",
-    ))  # fmt: skip
+    count = f'<span class="{look}">{page.number(collapsed, str(collapsed))}</span>'
+    said = page.text("; ".join(dict.fromkeys(seed.collapsed for seed in run.collapsed)))
+    tiles.append(page.tile("Collapsed", f"{count} <small>of {page.number(ended, str(ended))}</small>",
+                           said or "no seed says the same of all"))  # fmt: skip
     return tiles + _pace(run)
 
 
@@ -92,7 +93,9 @@ def _pace(run: Tuned) -> list[str]:
     several = "all seeds together" if len(run.seeds) > 1 else ""
     tiles.append(page.tile("Time", page.number(run.seconds, told.duration(run.seconds)), several))
     if run.speed is not None:
-        tiles.append(page.tile("Real tokens a second", page.number(run.speed, f"{run.speed:,.0f}"), "padding not counted"))
+        tiles.append(
+            page.tile("Real tokens a second", page.number(run.speed, f"{run.speed:,.0f}"), "padding not counted")
+        )
     return tiles
 
 
@@ -141,7 +144,7 @@ def _compared(runs: Sequence[Tuned], names: Sequence[str]) -> str:
             _ends(run, run.measure) or "—",
             measured.bare(run.measure, max(values)) if values else "—",
             " to ".join(measured.bare(run.measure, end) for end in run.interval.get(run.measure, ())) or "—",
-            f"{page.number(len(run.collapsed), str(len(run.collapsed)))} of {page.number(len(run.ended), str(len(run.ended)))}",
+            " of ".join(page.number(len(some), str(len(some))) for some in (run.collapsed, run.ended)),
             page.number(run.examples, f"{run.examples:,}"), page.number(run.seconds, told.duration(run.seconds)),
             "—" if run.speed is None else page.number(run.speed, f"{run.speed:,.0f}"),
         ]  # fmt: skip

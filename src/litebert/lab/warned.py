@@ -1,4 +1,4 @@
-"""What was amiss while something was trained? The warnings of its log, the same words once, in the order of the steps."""
+"""What was amiss while something was trained? The warnings of its log, each once, in the order of steps."""
 
 from __future__ import annotations
 
