@@ -132,10 +132,9 @@ class Classify:
         """Accuracy, F1 (of two classes that of the second, of more the mean) and Matthews' correlation."""
         known = [pair for pair in zip(examples, predictions, strict=True) if pair[0].label is not None]
         gold, said = [str(example.label) for example, _ in known], [one.prediction for _, one in known]
-        f1 = metrics.f1(gold, said, self.names[1]) if "f1" in self.measures else metrics.f1_macro(gold, said)
-        return {
-            "accuracy": metrics.accuracy(gold, said), self.measures[1]: f1, "matthews": metrics.matthews(gold, said),
-        }  # fmt: skip
+        two = len(self.names) == 2
+        f1 = {"f1": metrics.f1(gold, said, self.names[1])} if two else {"f1_macro": metrics.f1_macro(gold, said)}
+        return {"accuracy": metrics.accuracy(gold, said), **f1, "matthews": metrics.matthews(gold, said)}
 
     def collapsed(self, predictions: Sequence[Classified]) -> str:
         """Whether all texts are said to be of one class, or are given one distribution."""
