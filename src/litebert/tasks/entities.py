@@ -40,7 +40,7 @@ def entities(tags: Sequence[str]) -> list[Entity]:
     found: list[Entity] = []
     opened: tuple[str, int] | None = None  # type and first word
     for at, tag in enumerate([*tags, "O"]):
-        kind, name = _parsed(tag)
+        kind, name = parsed(tag)
         if opened and not (kind in GOES_ON and name == opened[0]):
             found.append(Entity(opened[0], opened[1], at))
             opened = None
@@ -74,8 +74,8 @@ def measured(gold: Sequence[Sequence[str]], guessed: Sequence[Sequence[str]]) ->
     return Found(metrics.rates("all", *sums.sum(axis=1)), of_types)
 
 
-def _parsed(tag: str) -> tuple[str, str]:
-    """The letter and the type of a tag."""
+def parsed(tag: str) -> tuple[str, str]:
+    """The letter and the type of a tag: `B-person` -> B, person."""
     kind, _, name = tag.partition("-")
     if kind not in ("O", "B", "I", "E", "S") or (kind == "O" and name):
         raise UserError(f"tag {tag!r} is not O and does not begin with B, I, E or S: write it like B-person")
