@@ -15,7 +15,9 @@ from litebert.train.precision import Precision
 Long = Literal["head", "tail", "head-tail", "mean"]  # of a text that is too long; Sun et al. 2019 (arXiv 1905.05583)
 Weights = Literal["none", "balanced"]
 Mode = Literal["full", "features"]
-Layers = Literal["last", "second-to-last", "sum-last-4", "concat-last-4", "sum-all", "embedding"]
+Layers = Literal[
+    "embedding", "second-to-last", "last", "sum-last-4", "weighted-last-4", "concat-last-4", "sum-all", "weighted-all",
+]  # fmt: skip
 
 
 class Tuning(Value):
