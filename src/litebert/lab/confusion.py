@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from litebert.lab import page, told
+from litebert.lab.judged import Judged, several
+from litebert.lab.tuned import Tuned
+from litebert.tasks import metrics
 from litebert.tasks.metrics import Rates
 
 MOST_CLASSES = 12  # of a matrix that still fits on a page
 _PAIRS = 20
 _TALL = 14  # rows of a table from which on it scrolls
-_STRONGEST = 0.85  # how much of its colour a cell of 100 % has
+_STRONGEST = 0.5  # how much of its colour a cell of 100 % has
 
 
-def names(known: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """The classes in the model's order, then those that only the data have."""
-    return list(dict.fromkeys([*known, *sorted({name for pair in pairs for name in pair})]))
+def shown(run: Tuned, judged: Sequence[Judged]) -> str:
+    """The matrix and its classes; where an example may have several labels each is told from its absence only."""
+    right, said = [one.line["label"] for one in judged], [one.line["prediction"] for one in judged]
+    if any(several(one.line) for one in judged):
+        rows = metrics.sets_by_label([*map(_listed, right)], [*map(_listed, said)])
+        return table(_in_order(rows, run.labels), "label")
+    pairs = list(zip(map(str, right), map(str, said), strict=True))
+    classes = list(dict.fromkeys([*run.labels, *sorted({name for pair in pairs for name in pair})]))
+    rows = metrics.by_label([here for here, _ in pairs], [there for _, there in pairs])
+    return f"{confused(classes, pairs)}<h3>Class by class</h3>{table(_in_order(rows, classes))}" if judged else ""
 
 
 def confused(classes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> str:
@@ -36,6 +47,17 @@ def table(rows: Sequence[Rates], what: str = "class") -> str:
     ]  # fmt: skip
     columns = (what, "found", "missed", "said wrongly", "precision", "recall", "F1")
     return page.table(columns, cells, range(1, 7), tall=len(cells) > _TALL)
+
+
+def _listed(label: Any) -> list[str]:
+    """One label alone is a list of one."""
+    return list(label) if isinstance(label, list) else [str(label)]
+
+
+def _in_order(rows: Iterable[Rates], names: Sequence[str]) -> list[Rates]:
+    """The model's order; what only the data have comes last."""
+    places = {name: place for place, name in enumerate(names)}
+    return sorted(rows, key=lambda row: places.get(row.name, len(places)))
 
 
 def _matrix(classes: Sequence[str], counts: Counter[tuple[str, str]]) -> str:

@@ -45,7 +45,9 @@ class History:
     def __init__(self, folder: Path) -> None:
         if not (folder / record.NAME).is_file():
             what = f"holds no {record.NAME}" if folder.is_dir() else "is no folder"
-            raise UserError(f"{folder} {what}: name the folder of a run that `litebert pretrain` wrote")
+            raise UserError(
+                f"{folder} {what}: name the folder of a run that `litebert pretrain` or `litebert finetune` wrote"
+            )
         self.folder, self.name = folder, folder.resolve().name
         self.events = record.read(folder)
         if not self.events:

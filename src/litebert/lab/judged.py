@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from litebert.errors import UserError
@@ -38,13 +38,20 @@ def _plain(value: float) -> str:
     return axes.plain(float(f"{value:.3g}"))
 
 
-SCALES: dict[str, Scale] = {
+_SCALES: dict[str, Scale] = {
     "classify": Scale("accuracy"),
     "choice": Scale("accuracy"),
     "tag": Scale("texts without a mistake"),
     "span": Scale("F1"),
     "regress": Scale("mean distance", "", 1.0, _plain),
 }
+
+
+def scale(kind: str, judged: Sequence[Judged]) -> Scale:
+    """What the scores of these examples mean."""
+    if kind == "classify" and any(several(one.line) for one in judged):
+        return Scale("texts with all labels right")
+    return _SCALES[kind]
 
 
 def judge(run: Tuned) -> list[Judged]:

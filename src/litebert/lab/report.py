@@ -12,7 +12,7 @@ from litebert import __version__, family
 from litebert.config import Config
 from litebert.errors import UserError
 from litebert.interop import folder as folders
-from litebert.lab import beside, curves, examples, learnt, page, summary, warned
+from litebert.lab import beside, curves, examples, learnt, page, summary, tuned, tuned_page, warned
 from litebert.lab.examples import Drawn, Question
 from litebert.lab.figures import COLOURS
 from litebert.lab.history import History
@@ -42,6 +42,11 @@ def write(
     found = [Path(run) for run in runs]
     if not found or len(found) > COLOURS:
         raise UserError(f"{len(found)} runs do not fit on a page: name 1 to {COLOURS}")
+    if _are_tuned(found):
+        for name, given in (("shards", shards), ("words", words)):
+            if given:
+                raise UserError(f"{name} is for runs of pre-training, and {found[0]} is a fine-tuning: leave it out")
+        return page.save(Path(out), tuned_page.html(found))
     histories = [History(run) for run in found]
     names = beside.names(found)
     seen, before, asked, drawn = _seen(histories, names, shards, words, seed)
@@ -53,6 +58,19 @@ def write(
         f"Written by litebert {__version__} from {page.text(' and '.join(names))}.",
     )  # fmt: skip
     return page.save(Path(out), html)
+
+
+def _are_tuned(runs: Sequence[Path]) -> bool:
+    """Whether these are fine-tunings; they share no page with runs of pre-training, and a seed has none of its own."""
+    for run in runs:
+        if tuned.is_seed(run):
+            raise UserError(f"{run} is one seed of a fine-tuning: name the folder that it lies in, {run.parent}")
+    others = [run for run in runs if not tuned.is_one(run)]
+    if others and len(others) < len(runs):
+        first = next(run for run in runs if tuned.is_one(run))
+        History(others[0])  # what is neither says so
+        raise UserError(f"{first} is a fine-tuning and {others[0]} a run of pre-training: give each a page of its own")
+    return not others
 
 
 def _body(

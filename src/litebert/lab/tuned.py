@@ -108,6 +108,11 @@ def is_one(folder: Path) -> bool:
     return (folder / TASK).is_file()
 
 
+def is_seed(folder: Path) -> bool:
+    """Whether a folder is that of one seed of a fine-tuning."""
+    return _SEED.fullmatch(folder.name) is not None and is_one(folder.parent) and not is_one(folder)
+
+
 def of_one_task(runs: Sequence[Tuned]) -> None:
     """Refuse to compare what cannot be compared."""
     first = runs[0]
