@@ -37,15 +37,23 @@ class Start(NamedTuple):
     random: bool = False  # its shape alone: every weight is drawn from the seed
     tokenizer: str = ""  # where the tokenizer lies, if it is not with the model
 
-    def shape(self, tokenizer: Tokenizer) -> tuple[Config, dict[str, Head]]:
-        """The config, and the heads that are there."""
-        if Path(self.model).is_dir() or self.model not in presets.names():
-            return folders.describe(Path(self.model))
+    def check(self) -> None:
+        """Raise where there is nothing to begin from."""
+        if Path(self.model).is_dir():
+            return
+        if self.model not in presets.names():
+            raise UserError(presets.nowhere(Path(self.model)))
         if not self.random:
             raise UserError(
                 f"{self.model} is a preset, which has no weights: name a folder that holds a trained model, or train "
                 "its shape from random weights with --random"
             )
+
+    def shape(self, tokenizer: Tokenizer) -> tuple[Config, dict[str, Head]]:
+        """The config, and the heads that are there."""
+        self.check()
+        if Path(self.model).is_dir():
+            return folders.describe(Path(self.model))
         return presets.preset(self.model).but(vocab=tokenizer.size, pad=tokenizer.specials.pad), {}
 
 
