@@ -19,8 +19,8 @@ from litebert import family
 from litebert.config import Config, Head
 from litebert.errors import UserError
 from litebert.model.model import Model
-from litebert.tasks import best_span, cmrc_metric, questions, squad_metric
-from litebert.tasks.best_span import Beams, Scored
+from litebert.tasks import best_span, cmrc_metric, questions, squad_metric, whole
+from litebert.tasks.best_span import LONGEST, Beams, Scored
 from litebert.tasks.examples import Question
 from litebert.tasks.offsets import Located, Stretch
 from litebert.tasks.questions import Back
@@ -34,7 +34,7 @@ Judge = Literal["squad", "cmrc"]
 
 _UNKNOWN = -100
 _NO_ANSWER = 0.5  # above so much of a probability none is given
-_MANY = 10  # answers that do not all begin at one place by chance
+_LONGEST_CMRC = 50  # its answers are longer, and a Chinese piece is a character (CLUEbenchmark/CLUE: max_ans_length)
 
 
 class Answered(NamedTuple):
@@ -55,11 +55,14 @@ class Span:
 
     def __init__(
         self, answerable: bool = False, length: int = 384, stride: int = 128, question: int = 64,
-        judge: Judge = "squad", threshold: float = _NO_ANSWER,
+        judge: Judge = "squad", threshold: float = _NO_ANSWER, longest: int = LONGEST,
     ) -> None:  # fmt: skip
-        """answerable: whether there is an answer is asked, too. judge: whose script says how near an answer is."""
+        """answerable: whether there is an answer is asked, too. judge: whose script says how near an answer is.
+
+        longest: pieces of an answer. threshold: above so much of a probability that there is none, none is given.
+        """
         self.answerable, self.length, self.stride, self.question = answerable, length, stride, question
-        self.judge, self.threshold = judge, threshold
+        self.judge, self.threshold, self.longest = judge, threshold, longest
         self.measures = ("f1", "exact", "best_f1", "best_exact") if answerable else ("f1", "exact")
 
     @classmethod
@@ -73,8 +76,9 @@ class Span:
             raise UserError(f"question {tuning.question} leaves no room for a context in length {tuning.length}: "
                             f"choose a length of {tuning.question + 8} or more")  # fmt: skip
         absent = any(example.answers == () for example in examples)
-        judge: Judge = "cmrc" if not absent and _is_spaceless(examples) else "squad"
-        return cls(absent, tuning.length, tuning.stride, tuning.question, judge)
+        if not absent and _is_spaceless(examples):
+            return cls(absent, tuning.length, tuning.stride, tuning.question, "cmrc", longest=_LONGEST_CMRC)
+        return cls(absent, tuning.length, tuning.stride, tuning.question)
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> Self:
@@ -84,7 +88,8 @@ class Span:
     def saved(self) -> dict[str, Any]:
         """The values that make it again."""
         return {"kind": self.kind, "answerable": self.answerable, "length": self.length, "stride": self.stride,
-                "question": self.question, "judge": self.judge, "threshold": self.threshold}  # fmt: skip
+                "question": self.question, "judge": self.judge, "threshold": self.threshold,
+                "longest": self.longest}  # fmt: skip
 
     def spec(self, config: Config) -> tuple[str, Head]:
         """The head for answers that are there, or XLNet's."""
@@ -166,11 +171,11 @@ class Span:
             back: Back = item.back
             contexts[item.example] = back.located
             if self.answerable:
-                found = best_span.of_beams(output, back.at, back.own)
+                found = best_span.of_beams(output, back.at, back.own, self.longest)
                 absence[item.example] = min(absence[item.example], output.no_answer)
             else:
                 part = output[back.at : back.at + len(back.own)]
-                found = best_span.of_scores(part[:, 0], part[:, 1], back.own)
+                found = best_span.of_scores(part[:, 0], part[:, 1], back.own, self.longest)
             spans[item.example] += [_moved(one, back.window.begin) for one in found]
         return [self._answered(contexts[i], spans[i], absence[i]) for i in range(len(examples))]
 
@@ -198,16 +203,25 @@ class Span:
             report = squad_metric.squad1(texts, gold) if all(gold) else squad_metric.squad2(texts, gold)
         return {name: report[name] for name in self.measures}
 
+    def best_threshold(self, examples: Sequence[Question], predictions: Sequence[Answered]) -> float:
+        """The threshold by which F1 of these answers would be highest; as it is, where none is asked for."""
+        known = [pair for pair in zip(examples, predictions, strict=True) if pair[0].answers is not None]
+        if not self.answerable or not known:
+            return self.threshold
+        gold = [[answer.text for answer in example.answers or ()] for example, _ in known]
+        absent = [one.no_answer or 0.0 for _, one in known]
+        return squad_metric.squad2([one.best for _, one in known], gold, absent)["best_f1_thresh"]
+
     def collapsed(self, predictions: Sequence[Answered]) -> str:
         """Whether all questions get one answer."""
-        if len(predictions) < 2:
+        if len(predictions) < whole.MANY:
             return ""
         if not any(one.prediction for one in predictions):
             return "no question is given an answer"
         first = predictions[0]
         if all(one.prediction == first.prediction for one in predictions):
             return f"every question is answered {first.prediction!r}"
-        if len(predictions) >= _MANY and all(one.start == first.start for one in predictions):
+        if all(one.start == first.start for one in predictions):
             return f"every answer begins at character {first.start + 1} of its context"
         return ""
 
