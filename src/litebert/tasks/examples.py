@@ -38,6 +38,7 @@ class Words(NamedTuple):
     id: str = ""
     place: Place = Place()
     spaced: bool = True  # False: the words stand without spaces between them (Chinese characters)
+    text: str = ""  # as it stood before it was cut, where that is known
 
 
 class Answer(NamedTuple):

@@ -1,6 +1,6 @@
 """How is a user's own file read? As a table with the columns of its kind of task, or in a benchmark's published form.
 
-`read(Path("reviews.csv"), "classify", {"text": "review"})`. The form is seen, unless it is said: a folder of passages is
+`read(Path("reviews.csv"), "classify", {"text": "review"})`. The form is seen unless it is said: a folder of passages is
 RACE's, JSON of articles SQuAD's, JSON of lists of lists C3's, `.conll` or `.bio` a word a line; all else is a table.
 """
 
@@ -37,7 +37,7 @@ def read(
     """All examples of a file. several: what parts the labels of one row; delimiter and header: of tables of text."""
     if kind not in KINDS:
         raise UserError(unknown_name("kind of task", kind, KINDS))
-    form = form or _form(path, kind)
+    form = form or form_of(path, kind)
     known = ("table", *_OF_KIND.get(kind, ()))
     if form not in known:
         raise UserError(f"{path}: a file in form {form!r} has no examples for {kind}: choose {' or '.join(known)}")
@@ -51,7 +51,7 @@ def read(
     return collect(_READERS[form](path, labelled=labelled, bad=bad))
 
 
-def _form(path: Path, kind: Kind) -> Form:
+def form_of(path: Path, kind: Kind) -> Form:
     """What a file is by its name and, where JSON may be one thing or another, by how it begins."""
     if kind == "tag" and suffix(path) in WORD_A_LINE:
         return "conll"
