@@ -39,7 +39,7 @@ class Table:
         """left: padding stands in front, for a head that reads the last place."""
         if not items:
             raise UserError("there is no example to work on: give at least one")
-        self.items, self._pad, self._left, self._device = items, pad, left, device
+        self.items, self._pad, self.left, self.device = items, pad, left, device
         rows = [row for item in items for row in item.rows]
         self._lengths = np.fromiter((len(row.ids) for row in rows), np.int64, len(rows))  # [R]
         self._starts = np.cumsum(self._lengths) - self._lengths  # [R]
@@ -57,7 +57,7 @@ class Table:
         rows = np.repeat(self._firsts[numbers] - before, counts) + np.arange(counts.sum())  # [R]
         lengths = self._lengths[rows][:, None]
         width = int(lengths.max())
-        places = np.arange(width) - (width - lengths if self._left else 0)  # [R or 1, T] in the row
+        places = np.arange(width) - (width - lengths if self.left else 0)  # [R or 1, T] in the row
         real = (places >= 0) & (places < lengths)  # [R, T]
         index = np.where(real, self._starts[rows][:, None] + places, 0)
         ids = np.where(real, self._ids[index], self._pad)
@@ -66,13 +66,13 @@ class Table:
         return Fed(
             ids=self._sent(ids), mask=None if real.all() else self._sent(real),
             segments=None if segments is None else self._sent(segments), rows=tuple(counts.tolist()),
-            targets={name: one.to(self._device, non_blocking=True) for name, one in targets.items()},
+            targets={name: one.to(self.device, non_blocking=True) for name, one in targets.items()},
             items=tuple(numbers.tolist()),
         )  # fmt: skip
 
     def _sent(self, array: NDArray[Any]) -> Tensor:
         made = torch.from_numpy(array)
-        return made if self._device.type == "cpu" else made.pin_memory().to(self._device, non_blocking=True)
+        return made if self.device.type == "cpu" else made.pin_memory().to(self.device, non_blocking=True)
 
 
 class Steps:

@@ -49,6 +49,7 @@ class Ready(NamedTuple):
     train: Table
     dev: Asked
     device: torch.device = torch.device("cpu")
+    learns: Callable[[Tuning, int], Learner] | None = None  # in so many steps, where it is not the whole model
 
     @property
     def epoch(self) -> int:
@@ -72,7 +73,10 @@ class Ready(NamedTuple):
 
     def learner(self, seed: int) -> Learner:
         """The model of a seed before its first step."""
-        return learner(self.start, self.task, self.tuning.but(seed=seed), self.tokenizer, self.total, self.device)
+        tuning = self.tuning.but(seed=seed)
+        if self.learns is not None:
+            return self.learns(tuning, self.total)
+        return learner(self.start, self.task, tuning, self.tokenizer, self.total, self.device)
 
 
 class Fitted(NamedTuple):

@@ -1,4 +1,4 @@
-"""Which hidden states does a head read? A choice of layers as explicit places: 0 is the embedding, `depth` the last block.
+"""Which hidden states does a head read? Layers by explicit places: 0 is the embedding, `depth` the last block.
 
 The choices are those that BERT's authors compare (Devlin et al. 2018, table 7). Shapes: B batch, T tokens, H hidden,
 K layers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import nn
@@ -21,6 +21,7 @@ from litebert.optim.groups import treated
 from litebert.optim.lamb import Lamb
 from litebert.optim.rule import rule
 from litebert.optim.schedule import Schedule
+from litebert.tasks.featured import Featured
 from litebert.tasks.settings import Tuning
 from litebert.tasks.task import Fed, Task
 from litebert.text.tokenizer import Tokenizer
@@ -69,8 +70,7 @@ class Learning:
 
     def sums(self, model: nn.Module, micro: Fed) -> Mapping[str, Sums]:
         """What guessing them cost."""
-        assert isinstance(model, Model)
-        return self._task.sums(model, micro)
+        return self._task.sums(as_model(model), micro)
 
 
 class Learner(NamedTuple):
@@ -82,8 +82,13 @@ class Learner(NamedTuple):
     @property
     def model(self) -> Model:
         """The model that learns."""
-        assert isinstance(self.trainer.model, Model)
-        return self.trainer.model
+        return as_model(self.trainer.model)
+
+
+def as_model(module: nn.Module) -> Model:
+    """A model, or a head on a body that stands still, which a task asks in the same two ways."""
+    assert isinstance(module, Model | Featured)
+    return cast(Model, module)
 
 
 def learner(
