@@ -17,6 +17,7 @@ from litebert.errors import UserError
 from litebert.tasks.metrics import same_length
 
 BINS = 10
+HAIR = 1e-5  # by which shares that were rounded may leave their range
 
 
 class Bin(NamedTuple):
@@ -45,8 +46,9 @@ def calibration(confidence: ArrayLike, right: Sequence[bool], bins: int = BINS) 
     same_length(hits, sure)
     if bins < 1:
         raise UserError(f"{bins} bins hold nothing: choose 1 or more")
-    for bad in np.flatnonzero(~((sure >= 0.0) & (sure <= 1.0))):
+    for bad in np.flatnonzero(~((sure >= -HAIR) & (sure <= 1.0 + HAIR))):
         raise UserError(f"confidence {sure[bad]} of example {bad + 1} is no probability: give numbers from 0 to 1")
+    sure = sure.clip(0.0, 1.0)
     bounds = np.linspace(0.0, 1.0, bins + 1)
     place = np.searchsorted(bounds[1:-1], sure)  # [N]
     size, sums, found = (np.bincount(place, weights, bins) for weights in (None, sure, hits))
@@ -63,4 +65,5 @@ def of_classes(probabilities: ArrayLike, gold: Sequence[int], bins: int = BINS) 
     table = np.asarray(probabilities, np.float64)
     if table.ndim != 2 or not table.shape[1]:
         raise UserError(f"probabilities of shape {list(table.shape)}: give a row for each example")
+    same_length(gold, table)
     return calibration(table.max(axis=1), table.argmax(axis=1) == np.asarray(gold), bins)

@@ -1,8 +1,9 @@
 """Which examples does a model not learn from, so that it can be judged? A share by seed, units never parted.
 
-What belongs together lies on one side: questions of an article or a passage, and rows of the same text. Each such unit
-has a number drawn from the seed and its own text, whatever stands beside it: so a file that grows keeps its split. Where
-a label has many examples those below the share are taken, and where it has few, so many as come nearest to the share.
+What belongs together lies on one side: questions of an article or a passage, and rows of the same text, or of the same
+two texts. Each such unit has a number drawn from the seed and its own text, whatever stands beside it. Where a label has
+many units those below the share are taken, so that a file that grows keeps its split; where it has few, the first of them
+that come nearest to the share, which a few new ones may shift by as many.
 """
 
 from __future__ import annotations
@@ -50,7 +51,27 @@ def split(examples: Sequence[Example], share: float, seed: int) -> Split:
         raise UserError(f"{len(units)} examples that may be parted give no share of {share:g}: name a development file")
     train = [one for i, one in enumerate(examples) if i not in taken]
     dev = [one for i, one in enumerate(examples) if i in taken]
-    return Split(train, dev, list(_notes(examples, dev)))
+    return Split(train, dev, notes(train, dev))
+
+
+def notes(train: Sequence[Example], dev: Sequence[Example]) -> list[str]:
+    """What is to be told of two sides, wherever they come from: labels too rare to be judged, texts on both sides."""
+    learnt, judged = _labelled(train), _labelled(dev)
+    both = learnt + judged
+    alone = sorted(label for label, count in both.items() if count == 1)
+    told = []
+    if alone:
+        verb = "labels have" if len(alone) > 1 else "label has"
+        told.append(f"{len(alone)} {verb} a single example, from which nothing can be learnt and judged both: "
+                    f"{_shown(alone)}")  # fmt: skip
+    if unseen := sorted(label for label in learnt if both[label] > 1 and label not in judged):
+        told.append(f"labels that the development set does not have: {_shown(unseen)}")
+    if unknown := sorted(label for label in judged if both[label] > 1 and label not in learnt):
+        told.append(f"labels that the training set does not have: {_shown(unknown)}")
+    known = {_together(one) for one in train}
+    if twice := sum(_together(one) in known for one in dev):
+        told.append(f"{twice:,} of {len(dev):,} development examples share their text with training examples")
+    return told
 
 
 def _units(examples: Sequence[Example], seed: int) -> list[_Unit]:
@@ -61,7 +82,9 @@ def _units(examples: Sequence[Example], seed: int) -> list[_Unit]:
     units = []
     for name, numbers in rows.items():
         rarest = min((_stratum(examples[i]) for i in numbers), key=lambda label: (seen[label], label))
-        address = int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+        address = int.from_bytes(
+            hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
         units.append(_Unit(rng.key(seed, "development", address), numbers, rarest))
     return units
 
@@ -70,7 +93,7 @@ def _together(one: Example) -> str:
     """What an example must not be parted from."""
     match one:
         case Text():
-            return one.text if one.pair is None else f"{one.text}\0{one.pair}"
+            return one.text if one.pair is None else "\0".join(sorted((one.text, one.pair)))
         case Question():
             return one.group or one.context
         case Choice():
@@ -103,15 +126,9 @@ def _chosen(units: list[_Unit], share: float) -> Iterable[_Unit]:
     return chosen
 
 
-def _notes(examples: Sequence[Example], dev: Sequence[Example]) -> Iterable[str]:
-    labels = Counter(one.label for one in examples if isinstance(one, Text) and isinstance(one.label, str))
-    judged = {one.label for one in dev if isinstance(one, Text)}
-    alone = sorted(label for label, count in labels.items() if count == 1)
-    if alone:
-        shown = ", ".join(map(repr, alone[:_SHOWN])) + (", …" if len(alone) > _SHOWN else "")
-        verb = "labels have" if len(alone) > 1 else "label has"
-        yield f"{len(alone)} {verb} a single example, from which nothing can be learnt and judged both: {shown}"
-    unseen = sorted(label for label, count in labels.items() if count > 1 and label not in judged)
-    if unseen:
-        shown = ", ".join(map(repr, unseen[:_SHOWN])) + (", …" if len(unseen) > _SHOWN else "")
-        yield f"labels that the development set does not have: {shown}"
+def _labelled(examples: Sequence[Example]) -> Counter[str]:
+    return Counter(one.label for one in examples if isinstance(one, Text) and isinstance(one.label, str))
+
+
+def _shown(labels: Sequence[str]) -> str:
+    return ", ".join(map(repr, labels[:_SHOWN])) + (", …" if len(labels) > _SHOWN else "")

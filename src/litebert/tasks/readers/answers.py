@@ -47,7 +47,7 @@ def placed(context: str, text: Any, start: Any = None) -> Answer:
         return Answer(text, first)
     try:
         at = int(start)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise RowError(f"the answer {shown} starts at {start!r}, which is no number of characters") from None
     if at >= 0 and context.startswith(text, at):
         return Answer(text, at)

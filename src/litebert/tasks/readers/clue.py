@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def read(path: Path, task: str, *, labelled: bool = True, bad: Bad = "refuse") -
     if task not in LABELS:
         raise UserError(unknown_name("CLUE task", task, LABELS))
     texts = {"csl": _keywords, "cluewsc": _pronoun, "tnews": _single, "iflytek": _single}.get(task, _pair)
-    for number, record in records.objects(path):
+    for number, record in _objects(path):
         place = Place(str(path), number)
         one: Text | Left
         try:
@@ -48,7 +49,7 @@ def entities(path: Path, *, labelled: bool = True, bad: Bad = "refuse") -> Itera
 
     Of two entities that overlap the longer one is kept, the other counted as left out; the sentence is kept.
     """
-    for number, record in records.objects(path):
+    for number, record in _objects(path):
         place = Place(str(path), number)
         try:
             if isinstance(record, RowError):
@@ -62,6 +63,15 @@ def entities(path: Path, *, labelled: bool = True, bad: Bad = "refuse") -> Itera
             continue
         yield from (Left(place, why) for why in lost)
         yield Words(tuple(text), tags, id_of(record.get("id")), place, spaced=False)
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any] | RowError]]:
+    """Every record of a file that has some."""
+    found = records.objects(path)
+    first = next(found, None)
+    if first is None:
+        raise UserError(f"{path} is empty: name a file with a record for each example")
+    return chain([first], found)
 
 
 def _text(
@@ -104,10 +114,11 @@ def _pronoun(record: dict[str, Any]) -> tuple[str, str | None]:
     marks = []
     for i, (before, after) in enumerate((("_", "_"), ("[", "]")), 1):
         span, start = text_of(target.get(f"span{i}_text"), f"span{i}_text"), target.get(f"span{i}_index")
-        if not isinstance(start, int) or not text.startswith(span, start):
+        if not isinstance(start, int) or start < 0 or not text.startswith(span, start):
             raise RowError(f"span {i} ({span!r}) does not stand at character {start!r} of the text")
         marks += [(start, before), (start + len(span), after)]
-    for at, mark in sorted(marks, key=lambda one: one[0], reverse=True):
+    ends = (marks[1], marks[3])  # where one span ends and the other begins, the end comes first
+    for at, mark in sorted(marks, key=lambda one: (one[0], one not in ends), reverse=True):
         text = text[:at] + mark + text[at:]
     return text, None
 
@@ -128,6 +139,8 @@ def _spans(text: str, label: Any) -> Iterator[tuple[int, int, str]]:
     if not isinstance(label, dict) or not all(isinstance(found, dict) for found in label.values()):
         raise RowError("its label is no object of kinds, each an object of entities")
     for kind, found in label.items():
+        if kind not in ENTITIES:
+            raise RowError(unknown_name("kind of entity", kind, ENTITIES))
         for surface, places in found.items():
             for place in places if isinstance(places, list) else [places]:
                 if not (isinstance(place, list) and len(place) == 2 and all(type(end) is int for end in place)):

@@ -68,6 +68,7 @@ def settled(
         if name not in ROLES[kind]:
             raise UserError(f"{unknown_name(f'column of {kind}', name, ROLES[kind])} (write --columns text=NAME)")
     found: dict[str, str] = {}
+    named = {part for column in columns.values() for part in parts(column, table.columns)}
     for name, role in ROLES[kind].items():
         if name in columns:
             for column in parts(columns[name], table.columns):
@@ -75,9 +76,11 @@ def settled(
             found[name] = columns[name]
             continue
         there = [one for one in role.names if all(part in table.columns for part in parts(one, table.columns))]
-        there = [one for one in there if one not in found.values()]
+        there = [one for one in there if one not in named and one not in found.values()]
         if there:
             found[name] = there[0]
+            for column in parts(there[0], table.columns):
+                _check(table, column, [])
         elif role.need == "always" or (role.need == "answer" and labelled):
             has = missing(role.names[0], table.columns).partition(" among ")[2]
             hint = table.hint([one for each in ROLES[kind].values() for one in each.names])

@@ -74,8 +74,8 @@ def _columns(sentence: _Lines, delimiter: str, columns: tuple[int, ...]) -> list
             if not value:
                 raise RowError(f"line {number} has nothing in column {column}")
             into.append(value)
-    if len(columns) > 1 and columns[0] in (columns[1], columns[1] + width + 1):
-        raise RowError(f"line {sentence[0][0]} has {width} column for words and tags both")
+    if len({column % (width + 1) for column in columns}) < len(columns):  # -1 is the last one
+        raise RowError(f"line {sentence[0][0]} has one column for words and tags both")
     return found
 
 

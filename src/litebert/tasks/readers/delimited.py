@@ -29,20 +29,28 @@ def opened(path: Path, delimiter: str, quotes: bool, header: bool) -> Table:
     number, fields = first
     if isinstance(fields, RowError):
         raise UserError(f"{path}:{number}: {fields}: mend the first line")
-    if header:
-        names = tuple(name.strip() for name in fields)
-    else:
-        names = tuple(str(i) for i in range(1, len(fields) + 1))
-        records = chain([first], records)
+    _check_text(fields, f"{path}:{number}")
+    names = tuple(name.strip() for name in fields) if header else tuple(str(i + 1) for i in range(len(fields)))
+    begun = [records if header else chain([first], records)]  # to be read on, once
 
     def rows(columns: Sequence[str | None]) -> Rows:
+        if not begun:
+            return opened(path, delimiter, quotes, header).rows(columns)
         places = [None if column is None else names.index(column) for column in columns]
-        return _picked(records, places, len(names), lines, quotes)
+        return _picked(begun.pop(), places, len(names), quotes)
 
     return Table(str(path), names, rows, lambda wanted: _parted_elsewhere(delimiter.join(fields), delimiter, wanted))
 
 
-def _picked(records: _Records, places: list[int | None], width: int, lines: Lines, quotes: bool) -> Rows:
+def _check_text(fields: Sequence[str], place: str) -> None:
+    """Refuse a first line that shows that the whole file is something else."""
+    if any("\0" in field for field in fields):
+        raise UserError(f"{place}: NUL bytes in the first line (is it UTF-16?): convert the file to UTF-8")
+    if any("\r" in field for field in fields):
+        raise UserError(f"{place}: a carriage return within the first line: end lines with \\n or \\r\\n")
+
+
+def _picked(records: _Records, places: list[int | None], width: int, quotes: bool) -> Rows:
     for number, fields in records:
         if isinstance(fields, RowError):
             yield number, fields
@@ -56,7 +64,7 @@ def _plain(lines: Lines, delimiter: str) -> _Records:
     for number, line in enumerate(lines, 1):
         if lines.damaged and number in lines.damaged:
             yield number, lines.damaged.pop(number)
-        elif line or number == 1:
+        elif line:
             yield number, line.split(delimiter)
 
 
@@ -76,7 +84,7 @@ def _quoted(lines: Lines, delimiter: str) -> _Records:
             found = RowError(f"{str(error).strip()}, as quotes are read (is it a table without quotes?)")
         for number in range(begin, reader.line_num + 1) if lines.damaged else ():
             found = lines.damaged.pop(number, found)
-        if found or begin == 1:
+        if found:
             yield begin, found
 
 

@@ -47,9 +47,11 @@ def read(path: Path, task: str, *, labelled: bool = True, bad: Bad = "refuse") -
         raise UserError(unknown_name("GLUE task", task, COLUMNS))
     kind: Kind = "regress" if task == "sts-b" else "classify"
     columns = COLUMNS[task]
-    table = tables.opened(path, delimiter="\t", quotes=False, header=task != "cola")
-    if task == "cola" and len(table.columns) == len(_COLA_TEST):
-        table, columns = tables.opened(path, delimiter="\t", quotes=False), {"text": "sentence", "id": "index"}
+    table = tables.opened(path, delimiter="\t", quotes=False)
+    if task == "cola" and table.columns == _COLA_TEST:
+        columns = {"text": "sentence", "id": "index"}
+    elif task == "cola":
+        table = tables.opened(path, delimiter="\t", quotes=False, header=False)
     if labelled and columns.get("label", "label") not in table.columns:
         raise UserError(f"{path} has no column {columns.get('label', 'label')!r}: it is a test file, without labels; "
                         f"name one with {', '.join(COLUMNS[task].values())}")  # fmt: skip

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from litebert.errors import UserError
+from litebert.tasks.readers.faults import RowError
 from litebert.tasks.readers.lines import source
 from litebert.tasks.readers.tables import Rows, Table
 from litebert.text import table as texts
@@ -31,11 +33,28 @@ def opened(path: Path) -> Table:
         with texts.opened(source(path)) as file:
             try:
                 for batch in file.iter_batches(size, columns=wanted, use_threads=False):
-                    found = {name: batch.column(name).to_pylist() for name in wanted}
+                    found = {name: _values(batch.column(name)) for name in wanted}
                     for i in range(len(batch)):
                         number += 1
-                        yield number, [None if column is None else found[column][i] for column in columns]
+                        values = [None if column is None else found[column][i] for column in columns]
+                        yield number, next((one for one in values if isinstance(one, RowError)), values)
             except (OSError, pa.ArrowException) as error:
                 raise UserError(f"{path} is damaged after row {number:,} ({flat(error)}): copy it again") from None
 
     return Table(str(path), names, rows)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column as Python has them, and what is wrong where that fails."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except ValueError:  # a text that is not UTF-8: pyarrow looks at none when it reads
+        found = [_value(one) for one in column]
+    return found
+
+
+def _value(one: pa.Scalar) -> Any:
+    try:
+        return one.as_py()
+    except ValueError as error:
+        return RowError(f"a value cannot be read ({flat(error)})")

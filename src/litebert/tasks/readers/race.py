@@ -10,7 +10,7 @@ from litebert.errors import UserError
 from litebert.tasks.examples import Choice, Left, Place
 from litebert.tasks.readers import records
 from litebert.tasks.readers.faults import Bad, RowError, left
-from litebert.tasks.readers.shapes import chosen
+from litebert.tasks.readers.shapes import lettered
 from litebert.tasks.readers.values import text_of
 
 GROUPS = ("high", "middle")
@@ -61,7 +61,7 @@ def _passage(file: Path, group: str, labelled: bool, bad: Bad) -> Iterator[Choic
         try:
             context = text_of(passage.get("article"), "the article")
             found = tuple(text_of(one, f"option {i}") for i, one in enumerate(options))
-            right = chosen(answer, found, "the answer") if answer is not None else None
+            right = _right(answer, len(found))
             if right is None and labelled:
                 raise RowError("the question has no answer")
             one = Choice(context, text_of(question, "the question"), found, right, f"{name}-{number}", group, place)
@@ -70,13 +70,27 @@ def _passage(file: Path, group: str, labelled: bool, bad: Bad) -> Iterator[Choic
         yield one
 
 
+def _right(answer: Any, options: int) -> int | None:
+    """The option that a letter tells: always a letter, as an option's text may be one too."""
+    if answer is None:
+        return None
+    number = lettered(answer.strip()) if isinstance(answer, str) else None
+    if number is None or number >= options:
+        raise RowError(f"the answer {answer!r} is none of the letters A to {chr(64 + options)} of {options} options")
+    return number
+
+
 def _lists(passage: Any, labelled: bool) -> list[tuple[Any, Any, Any]]:
     if not isinstance(passage, dict):
         raise RowError("a passage is no object")
     questions, options = passage.get("questions"), passage.get("options")
-    answers = passage.get("answers") if labelled or passage.get("answers") else [None] * len(questions or ())
+    answers = passage.get("answers")
+    if not answers and not labelled and isinstance(questions, list):
+        answers = [None] * len(questions)
     if not isinstance(questions, list) or not isinstance(options, list) or not isinstance(answers, list):
         raise RowError("a passage has no lists 'questions', 'options' and 'answers'")
     if not len(questions) == len(options) == len(answers) or not all(isinstance(one, list) for one in options):
         raise RowError(f"{len(questions)} questions have {len(options)} lists of options and {len(answers)} answers")
+    if not questions:
+        raise RowError("a passage has no questions")
     return list(zip(questions, options, answers, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,38 @@ from litebert.tasks.readers.lines import Lines, suffix, whole
 from litebert.tasks.readers.tables import Rows, Table
 from litebert.text.long_json import kind_of
 
-_DECODER = json.JSONDecoder(strict=False)  # a raw tab in a string does no harm
+_EARLY = 100  # records whose fields are the columns
 _BLANK = " \t\r\n"
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, none of whose names stands there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has the field {max(names, key=names.count)!r} twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_once)  # a raw tab in a string does no harm
+
+
 def opened(path: Path) -> Table:
-    """A table of records, whose columns are the fields of the first that has any."""
+    """A table of records, whose columns are the fields of the first hundred."""
     records = objects(path)
-    early: list[tuple[int, dict[str, Any] | RowError]] = []
-    names: tuple[str, ...] = ()
-    for one in records:
-        early.append(one)
-        if isinstance(one[1], dict):
-            names = tuple(one[1])
-            break
+    early = list(islice(records, _EARLY))
     if not early:
         raise UserError(f"{path} is empty: name a file with a record for each example")
+    if all(isinstance(record, RowError) for _, record in early):
+        raise UserError(f"{path}:{early[0][0]}: {early[0][1]}: name a file with an object for each example")
+    names = dict.fromkeys(name for _, record in early if isinstance(record, dict) for name in record)
+    begun = [chain(early, records)]  # to be read on, once
 
     def rows(columns: Sequence[str | None]) -> Rows:
-        for number, record in chain(early, records):
+        for number, record in begun.pop() if begun else objects(path):
             yield number, record if isinstance(record, RowError) else [_field(record, column) for column in columns]
 
-    return Table(str(path), names, rows)
+    return Table(str(path), tuple(names), rows)
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any] | RowError]]:
@@ -84,8 +94,8 @@ def _from_lines(lines: Lines) -> Iterator[tuple[int, Any]]:
                 yield number, _DECODER.decode(line)
             except json.JSONDecodeError as error:
                 yield number, RowError(f"the line is not JSON ({error.msg}, column {error.colno:,})")
-            except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
-                yield number, RowError("the line is not JSON that can be read")
+            except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+                yield number, RowError(f"the line is not JSON that can be read ({error})")
 
 
 def _from_text(text: str, name: str) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from litebert.errors import UserError
 from litebert.tasks.examples import Choice, Example, Left, Place, Question, Text, Words
 from litebert.tasks.readers import columns as roles_of
 from litebert.tasks.readers import values
@@ -25,6 +26,7 @@ def examples(
     wanted = [None if name == "options" else roles.get(name) for name in ROLES[kind]]
     form = Form({name: f"column {column!r}" for name, column in roles.items()}, labelled, labels, several, len(wanted))
     make = _MAKERS[kind]
+    number = 0
     for number, found in table.rows([*wanted, *options]):
         place = Place(table.name, number)
         one: Example | Left
@@ -35,6 +37,8 @@ def examples(
         except RowError as fault:
             one = left(place, fault, bad)
         yield one
+    if not number:
+        raise UserError(f"{table.name} has a header and no rows: name a file with a row for each example")
 
 
 class Form(NamedTuple):
@@ -117,19 +121,22 @@ def _choice(form: Form, place: Place, row: Sequence[Any]) -> Choice:
 
 def chosen(value: Any, options: Sequence[str], what: str) -> int | None:
     """Which option is right: by its text, its letter or its number from 0. None where nothing is said."""
-    if isinstance(value, str):
-        value = value.strip()
-        if value in options:
-            return list(options).index(value)
-        if len(value) == 1 and value.isalpha() and value.isascii():
-            value = ord(value.upper()) - ord("A")
     label = values.label_of(value, what)
     if label is None:
         return None
-    if not label.isdecimal() or int(label) >= len(options):
-        raise RowError(f"{what} {label!r} is none of the {len(options)} options (its text, A to "
+    texts = [option.strip() for option in options]
+    if isinstance(value, str) and label in texts:
+        return texts.index(label)
+    number = int(label) if label.isdecimal() else lettered(label) if isinstance(value, str) else None
+    if number is None or number >= len(options):
+        raise RowError(f"{what} {label[:40]!r} is none of the {len(options)} options (its text, A to "
                     f"{chr(64 + len(options))}, or 0 to {len(options) - 1})")  # fmt: skip
-    return int(label)
+    return number
+
+
+def lettered(label: str) -> int | None:
+    """The number from 0 of an option that is told by its letter."""
+    return ord(label.upper()) - ord("A") if len(label) == 1 and label.isalpha() and label.isascii() else None
 
 
 _MAKERS: dict[Kind, Callable[[Form, Place, Sequence[Any]], Example]] = {

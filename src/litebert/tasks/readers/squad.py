@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from litebert.errors import UserError
-from litebert.tasks.examples import Left, Place, Question
+from litebert.tasks.examples import Answer, Left, Place, Question
 from litebert.tasks.readers import records
 from litebert.tasks.readers.answers import answers_of
 from litebert.tasks.readers.faults import Bad, RowError, left
@@ -55,11 +55,12 @@ def _question(context: Any, qa: Any, group: str, place: Place, labelled: bool) -
         raise RowError("a question is no object")
     text = text_of(context, "its context")
     name = id_of(qa.get("id"))
-    answers = None if _unknown(qa) else answers_of(text, qa.get("answers"))
-    if answers == () and not qa.get("is_impossible", False):
-        answers = None  # version 1.1 knows no question without an answer
     if qa.get("is_impossible", False):
-        answers = ()
+        answers: tuple[Answer, ...] | None = ()
+    elif _unknown(qa):
+        answers = None
+    else:
+        answers = answers_of(text, qa.get("answers")) or None  # version 1.1 knows no question without an answer
     if answers is None and labelled:
         raise RowError(f"question {name or '?'} has no answers")
     return Question(text_of(qa.get("question"), "the question"), text, answers, name, group, place)

@@ -23,6 +23,8 @@ def text_of(value: Any, what: str) -> str:
         raise RowError(f"{what} is empty")
     if not value.isascii() and (half := _HALF.search(value)):  # JSON can spell it, UTF-8 cannot hold it
         raise RowError(f"{what} holds \\u{ord(half[0]):04x}, which is half a character")
+    if "\0" in value:
+        raise RowError(f"{what} holds a NUL, character {value.index(chr(0)) + 1:,}: nothing that was written as text")
     return value
 
 
@@ -64,7 +66,7 @@ def score_of(value: Any, what: str) -> float | None:
         return None
     try:
         score = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = repr(value[:_SHOWN]) if isinstance(value, str) else _kind(value)
         raise RowError(f"{what} {shown} is not a number") from None
     if not math.isfinite(score) or isinstance(value, bool):
@@ -86,4 +88,8 @@ def id_of(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    return "bytes" if isinstance(value, bytes) else "missing" if value is None else kind_of(value)
+    if value is None:
+        return "missing"
+    if isinstance(value, bytes):
+        return "bytes"
+    return kind_of(value) if isinstance(value, int | float | str | list | dict) else f"a {type(value).__name__}"
