@@ -1,9 +1,9 @@
 """Which examples does a model not learn from, so that it can be judged? A share by seed, units never parted.
 
-What belongs together lies on one side: questions of an article or a passage, and rows of the same text, or of the same
-two texts. Each such unit has a number drawn from the seed and its own text, whatever stands beside it. Where a label has
-many units those below the share are taken, so that a file that grows keeps its split; where it has few, the first of them
-that come nearest to the share, which a few new ones may shift by as many.
+What belongs together lies on one side: questions of an article or a passage, rows of the same text or the same two texts.
+Each such unit has a number drawn from the seed and its own text, whatever stands beside it. Where a label has many units
+those below the share are taken, so that a file that grows keeps its split; where it has few, so many of the first as come
+nearest to the share, which new ones may shift by a few.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def notes(train: Sequence[Example], dev: Sequence[Example]) -> list[str]:
         told.append(f"labels that the development set does not have: {_shown(unseen)}")
     if unknown := sorted(label for label in judged if both[label] > 1 and label not in learnt):
         told.append(f"labels that the training set does not have: {_shown(unknown)}")
-    known = {_together(one) for one in train}
-    if twice := sum(_together(one) in known for one in dev):
+    known = {_text(one) for one in train}
+    if twice := sum(_text(one) in known for one in dev):
         told.append(f"{twice:,} of {len(dev):,} development examples share their text with training examples")
     return told
 
@@ -82,20 +82,24 @@ def _units(examples: Sequence[Example], seed: int) -> list[_Unit]:
     units = []
     for name, numbers in rows.items():
         rarest = min((_stratum(examples[i]) for i in numbers), key=lambda label: (seen[label], label))
-        address = int.from_bytes(
-            hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-        )
-        units.append(_Unit(rng.key(seed, "development", address), numbers, rarest))
+        address = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        draw = rng.key(seed, "development", int.from_bytes(address, "little"))
+        units.append(_Unit(draw, numbers, rarest))
     return units
 
 
 def _together(one: Example) -> str:
     """What an example must not be parted from."""
+    return (one.group if isinstance(one, Question) else "") or _text(one)
+
+
+def _text(one: Example) -> str:
+    """What is read of an example and known again."""
     match one:
         case Text():
             return one.text if one.pair is None else "\0".join(sorted((one.text, one.pair)))
         case Question():
-            return one.group or one.context
+            return one.context
         case Choice():
             return one.context or one.question
     return "\0".join(one.words)
