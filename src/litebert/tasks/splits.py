@@ -1,9 +1,9 @@
 """Which examples does a model not learn from, so that it can be judged? A share by seed, units never parted.
 
-What belongs together lies on one side: questions of an article or a passage, rows of the same text or the same two texts.
-Each such unit has a number drawn from the seed and its own text, whatever stands beside it. Where a label has many units
-those below the share are taken, so that a file that grows keeps its split; where it has few, so many of the first as come
-nearest to the share, which new ones may shift by a few.
+What belongs together lies on one side: questions of an article or a passage, rows of the same text or two texts. Each
+such unit has a number drawn from the seed and its own text, whatever stands beside it. Where a label has many units
+those below the share are taken, so that a file that grows keeps its split; where it has few, so many of the first as
+come nearest to the share, which new ones may shift by a few.
 """
 
 from __future__ import annotations

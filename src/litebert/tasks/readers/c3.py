@@ -43,7 +43,7 @@ def _choice(paragraphs: list[Any], qa: Any, name: str, group: str, place: Place,
     context = "\n".join(text_of(one, f"paragraph {i}") for i, one in enumerate(paragraphs, 1))
     options = tuple(text_of(one, f"option {i}") for i, one in enumerate(qa["choice"]))
     if len(options) < 2:
-        raise RowError(f"{len(options)} options leave no choice")
+        raise RowError("fewer than two options leave no choice")
     answer = qa.get("answer")
     if answer is None and labelled:
         raise RowError("the question has no answer")

@@ -84,8 +84,8 @@ def settled(
         elif role.need == "always" or (role.need == "answer" and labelled):
             has = missing(role.names[0], table.columns).partition(" among ")[2]
             hint = table.hint([one for each in ROLES[kind].values() for one in each.names])
-            raise UserError(f"{table.name} has no column {role.names[0]!r} for {role.about}: it has {has}{hint}: "
-                            f"say which it is (--columns {name}=NAME)")  # fmt: skip
+            fix = "" if hint else f": say which it is (--columns {name}=NAME)"
+            raise UserError(f"{table.name} has no column {role.names[0]!r} for {role.about}: it has {has}{hint}{fix}")
     return found
 
 
@@ -97,6 +97,7 @@ def parts(column: str, names: Collection[str]) -> list[str]:
 def _check(table: Table, column: str, wanted: Sequence[str]) -> None:
     count = table.columns.count(column)
     if not count:
-        raise UserError(f"{table.name} has {missing(column, table.columns)}{table.hint(wanted)}: choose one of them")
+        hint = table.hint(wanted) or ": choose one of them"
+        raise UserError(f"{table.name} has {missing(column, table.columns)}{hint}")
     if count > 1:
         raise UserError(f"{table.name} has {count} columns {column!r}: give each a name of its own")

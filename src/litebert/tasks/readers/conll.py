@@ -65,10 +65,12 @@ def _columns(sentence: _Lines, delimiter: str, columns: tuple[int, ...]) -> list
     for number, line in sentence:
         fields = line.split(delimiter) if delimiter else line.split()
         width = width or len(fields)
+        if "\0" in line:
+            raise RowError(f"line {number} holds a NUL: nothing that was written as text")
         if len(fields) != width:
-            raise RowError(f"line {number} has {len(fields)} columns, the line before it {width}")
+            raise RowError(f"line {number} has not as many columns ({len(fields)}) as the line before it ({width})")
         if max(max(columns), -min(columns)) > width:
-            raise RowError(f"line {number} has {width} columns, too few for column {max(columns, key=abs)}")
+            raise RowError(f"line {number} has no column {max(columns, key=abs)}, but {width} in all")
         for column, into in zip(columns, found, strict=True):
             value = fields[column - 1 if column > 0 else column].strip()
             if not value:

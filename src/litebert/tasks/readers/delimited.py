@@ -14,6 +14,7 @@ from litebert.tasks.readers.lines import Lines
 from litebert.tasks.readers.tables import NAMES, Rows, Table
 
 _LONGEST = 2**31 - 1  # characters of a field: Python's own bound of 131,072 is shorter than a long document
+_RETURN = "a carriage return stands within the line: end lines with \\n or \\r\\n"
 _Records = Iterator[tuple[int, Sequence[str] | RowError]]
 
 
@@ -29,7 +30,6 @@ def opened(path: Path, delimiter: str, quotes: bool, header: bool) -> Table:
     number, fields = first
     if isinstance(fields, RowError):
         raise UserError(f"{path}:{number}: {fields}: mend the first line")
-    _check_text(fields, f"{path}:{number}")
     names = tuple(name.strip() for name in fields) if header else tuple(str(i + 1) for i in range(len(fields)))
     begun = [records if header else chain([first], records)]  # to be read on, once
 
@@ -40,14 +40,6 @@ def opened(path: Path, delimiter: str, quotes: bool, header: bool) -> Table:
         return _picked(begun.pop(), places, len(names), quotes)
 
     return Table(str(path), names, rows, lambda wanted: _parted_elsewhere(delimiter.join(fields), delimiter, wanted))
-
-
-def _check_text(fields: Sequence[str], place: str) -> None:
-    """Refuse a first line that shows that the whole file is something else."""
-    if any("\0" in field for field in fields):
-        raise UserError(f"{place}: NUL bytes in the first line (is it UTF-16?): convert the file to UTF-8")
-    if any("\r" in field for field in fields):
-        raise UserError(f"{place}: a carriage return within the first line: end lines with \\n or \\r\\n")
 
 
 def _picked(records: _Records, places: list[int | None], width: int, quotes: bool) -> Rows:
@@ -65,7 +57,7 @@ def _plain(lines: Lines, delimiter: str) -> _Records:
         if lines.damaged and number in lines.damaged:
             yield number, lines.damaged.pop(number)
         elif line:
-            yield number, line.split(delimiter)
+            yield number, line.split(delimiter) if "\r" not in line else RowError(_RETURN)
 
 
 def _quoted(lines: Lines, delimiter: str) -> _Records:
@@ -81,7 +73,8 @@ def _quoted(lines: Lines, delimiter: str) -> _Records:
         except csv.Error as error:
             if "end of data" in str(error):  # nobody knows what the rest of the file is
                 raise UserError(f"{lines.name}:{begin}: a quote is opened and never closed: close it") from None
-            found = RowError(f"{str(error).strip()}, as quotes are read (is it a table without quotes?)")
+            why = f"{str(error).strip()}, as quotes are read (is it a table without quotes?)"
+            found = RowError(_RETURN if "new-line" in why else why)
         for number in range(begin, reader.line_num + 1) if lines.damaged else ():
             found = lines.damaged.pop(number, found)
         if found:
@@ -99,5 +92,6 @@ def _parted_elsewhere(line: str, delimiter: str, wanted: Sequence[str]) -> str:
     for other, name in NAMES.items():
         names = [field.strip().strip('"') for field in line.split(other)]
         if other != delimiter and len(names) > 1 and (any(one in names for one in wanted) or delimiter not in line):
-            return f"; its columns are parted by {name}, not by {NAMES.get(delimiter, repr(delimiter))}"
+            here = NAMES.get(delimiter, repr(delimiter))
+            return f", as its columns are parted by {name}, not by {here}: name the delimiter, {other!r}"
     return ""

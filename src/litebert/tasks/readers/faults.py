@@ -27,7 +27,8 @@ def left(place: Place, fault: RowError, bad: Bad) -> Left:
 def missing(column: str, present: Iterable[str]) -> str:
     """What is said where a column is not there: those that are, and the nearest."""
     names = list(present)
-    shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    readable = [name if name.isprintable() and name else repr(name) for name in names[:_SHOWN]]
+    shown = ", ".join(readable) + (", …" if len(names) > _SHOWN else "")
     said = unknown_name("column", column, names, "-") if names else ""
     near = said.partition("did you mean ")[2]
     return f"no column {column!r} among {shown or 'none'}" + (f" (did you mean {near[:-1]}?)" if near else "")

@@ -75,6 +75,8 @@ def _pieces(path: Path) -> Iterator[bytes]:
             data = rest + block
             if not begun:
                 data, begun = decode.unmarked(data, os.fspath(path)), True
+                if b"\0" in data[:4]:
+                    raise UserError(f"{path} begins with a NUL byte (is it UTF-16?): convert it to UTF-8")
             cut = data.rfind(b"\n") + 1
             rest = data[cut:]
             if cut:

@@ -23,7 +23,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"an object has the field {max(names, key=names.count)!r} twice")
+        raise RowError(f"an object has the field {max(names, key=names.count)!r} twice")
     return found
 
 
@@ -92,6 +92,8 @@ def _from_lines(lines: Lines) -> Iterator[tuple[int, Any]]:
         elif line and not line.isspace():
             try:
                 yield number, _DECODER.decode(line)
+            except RowError as fault:
+                yield number, fault
             except json.JSONDecodeError as error:
                 yield number, RowError(f"the line is not JSON ({error.msg}, column {error.colno:,})")
             except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
@@ -121,6 +123,8 @@ def _skipped(text: str, at: int) -> int:
 def _broken(name: str, error: Exception) -> UserError:
     if isinstance(error, json.JSONDecodeError):
         return UserError(f"{name}:{error.lineno}: not JSON ({error.msg}, column {error.colno:,}): copy the file again")
+    if isinstance(error, RowError):
+        return UserError(f"{name}: {error}: say each once")
     return UserError(f"{name} is not JSON that can be read ({error}): copy it again")
 
 

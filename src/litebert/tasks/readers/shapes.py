@@ -88,7 +88,7 @@ def _words(form: Form, place: Place, row: Sequence[Any]) -> Words:
         return Words(tuple(words), None, id_of(name), place)
     marks = values.list_of(tags, form.told["tags"])
     if len(marks) != len(words):
-        raise RowError(f"{len(words)} words have {len(marks)} tags")
+        raise RowError(f"{len(marks)} tags for {len(words)} words")
     return Words(tuple(words), tuple(marks), id_of(name), place)
 
 
@@ -110,7 +110,7 @@ def _choice(form: Form, place: Place, row: Sequence[Any]) -> Choice:
         found = list(found[0])
     options = tuple(text_of(one, f"option {i}") for i, one in enumerate(found))
     if len(options) < 2:
-        raise RowError(f"{len(options)} options leave no choice")
+        raise RowError("fewer than two options leave no choice")
     answer = chosen(value, options, told.get("answer", "answer"))
     if answer is None and form.labelled:
         raise RowError(f"{told.get('answer', 'answer')} is empty")

@@ -44,6 +44,8 @@ def label_of(value: Any, what: str, known: Collection[str] = ()) -> str | None:
         else:
             raise RowError(f"{what} is {_kind(value)}, not a label")
     label = str(value).strip()
+    if "\0" in label:
+        raise RowError(f"{what} holds a NUL: nothing that was written as text")
     if known and label and label not in known:
         raise RowError(unknown_name("label", label[:_SHOWN], known))
     return label or None
@@ -66,7 +68,9 @@ def score_of(value: Any, what: str) -> float | None:
         return None
     try:
         score = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise RowError(f"{what} is a number too large to be compared") from None
+    except (TypeError, ValueError):
         shown = repr(value[:_SHOWN]) if isinstance(value, str) else _kind(value)
         raise RowError(f"{what} {shown} is not a number") from None
     if not math.isfinite(score) or isinstance(value, bool):
