@@ -1,4 +1,4 @@
-"""With what settings does a fine-tuning begin? What the papers published, and what laptop-size models want, as short diffs.
+"""With what settings does a fine-tuning begin? What the papers published and laptop-size models want, as short diffs.
 
 A model that is at most 512 wide is of laptop size. `settings("sst-2", "classify", config)` is what a user then changes.
 """
@@ -84,6 +84,11 @@ _LAPTOP: dict[str, dict[str, Any]] = {
     "sts-b-zh": {"rate": 2e-4, "length": 64, "epochs": 5.0},
 }  # fmt: skip
 
+_FEATURES: dict[str, Any] = {
+    "mode": "features", "rate": 1e-3, "epochs": 20.0, "steps": 0, "batch": 32, "warmup": 0.1, "dropout": None,
+    "attention_dropout": None, "head_dropout": 0.1,
+}  # fmt: skip
+
 
 def settings(name: str, kind: Kind, config: Config) -> Tuning:
     """The settings to begin with for a benchmark, or ('') for a task of one's own, on a model of this shape."""
@@ -92,6 +97,12 @@ def settings(name: str, kind: Kind, config: Config) -> Tuning:
     if limit and diff.get("length", Tuning().length) > limit:
         diff |= {"length": limit, "head": min(Tuning().head, limit // 4), "question": min(Tuning().question, limit // 4)}
     return Tuning(**diff)
+
+
+def on_features(found: Tuning, config: Config) -> Tuning:
+    """The same where a head alone learns: its weights are all new, and an epoch costs next to nothing."""
+    layers = Tuning().layers if config.depth >= 4 else "last"
+    return found.but(**_FEATURES, layers=layers)
 
 
 def changes(name: str, kind: Kind, hidden: int) -> dict[str, Any]:
