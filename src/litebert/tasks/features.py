@@ -63,7 +63,9 @@ def learner(head: Featured, task: Task, tuning: Tuning, steps: int, device: torc
         precision=Chosen(torch.float32, "a head alone learns", device.type), world=World(device=device),
         seed=tuning.seed,
     )  # fmt: skip
-    return Learner(trainer, Frozen())
+    how, size = head.how, sum(one.numel() for one in head.parameters())
+    remark = f"the body stands still: a {how.network} head of {size:,} numbers learns on layers {how.layers}"
+    return Learner(trainer, Frozen(head.config.depth, (), ("embedding", "encoder"), (remark,)))
 
 
 def treated(head: Featured) -> list[Treated]:

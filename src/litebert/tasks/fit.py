@@ -25,7 +25,7 @@ from litebert.tasks import batches
 from litebert.tasks.batches import Steps, Table
 from litebert.tasks.evaluation import Asked
 from litebert.tasks.examples import Example
-from litebert.tasks.learner import Learner, Start, learner
+from litebert.tasks.learner import Learner, Start, described, learner
 from litebert.tasks.settings import Tuning
 from litebert.tasks.task import Task
 from litebert.text.tokenizer import Tokenizer
@@ -146,6 +146,7 @@ class Session:
         self._event({
             **self._where("resume" if self.state.progress.steps else "start"), "total": ready.total,
             "precision": trainer.precision.reason, "device": trainer.precision.device, "examples": len(ready.examples),
+            **({"frozen": described(self.learner.frozen)} if self.learner.frozen.resting else {}),
         })  # fmt: skip
         rows = batches.portions(
             ready.train, ready.steps(self.seed), ready.task, ready.tuning.micro, self.state.place
