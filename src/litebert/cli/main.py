@@ -20,9 +20,12 @@ from litebert.cli import (
     describe,
     embed,
     fill_mask,
+    finetune,
+    predict,
     presets,
     pretrain,
     report,
+    tasks,
     tokenizer,
 )
 from litebert.errors import RunError, UserError
@@ -40,8 +43,11 @@ app.command("presets")(presets.presets)
 app.command("describe")(describe.describe)
 app.command("convert")(convert.convert)
 app.command("pretrain")(pretrain.pretrain)
+app.command("finetune")(finetune.finetune)
+app.command("tasks")(tasks.tasks)
 app.command("fill-mask")(fill_mask.fill_mask)
 app.command("embed")(embed.embed)
+app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.add_typer(tokenizer.app, name="tokenizer")

@@ -39,11 +39,14 @@ class Meter:
     ) -> None:
         self._bar.stop()
 
-    def __call__(self, share: float, amounts: Mapping[str, float]) -> None:
-        """Tell how far it is; amounts by their unit, of which the rate is told. The first call is where it began."""
+    def __call__(self, share: float | None, amounts: Mapping[str, float]) -> None:
+        """Tell how far it is; amounts by their unit, of which the rate is told. The first call is where it began.
+
+        share: None where nobody knows how much there is.
+        """
         now = self._clock()
         if self._first is None:
-            self._first = now, share, dict(amounts)
+            self._first = now, share or 0.0, dict(amounts)
         began, before, had = self._first
         told = _told(now - began, share, before, {unit: amounts[unit] - had.get(unit, 0) for unit in amounts})
         if not self._bar.disable:
@@ -60,11 +63,11 @@ class Meter:
             self._bar.console.print(line, markup=False, highlight=False)
 
 
-def _told(seconds: float, share: float, before: float, grown: Mapping[str, float]) -> str:
-    parts = [f"{share:.0%}"]
+def _told(seconds: float, share: float | None, before: float, grown: Mapping[str, float]) -> str:
+    parts = [] if share is None else [f"{share:.0%}"]
     if seconds > 0:
         parts += [f"{console.short(amount / seconds, unit)}/s" for unit, amount in grown.items()]
-    if share > before and seconds > 0:
+    if share is not None and share > before and seconds > 0:
         left = int(seconds * (1 - share) / (share - before))
         parts.append(f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d} left")
     return " · ".join(parts)
