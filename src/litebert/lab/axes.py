@@ -82,7 +82,7 @@ def plain(value: float) -> str:
         return f"{value / 1e6:.3g}M"
     if size >= 1e4:
         return f"{value / 1e3:.3g}k"
-    if size and size < 1e-4:
+    if size and size < 1e-3:
         mantissa, _, power = f"{value:.2e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     return f"{value:.4g}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from litebert.lab import axes, marked, page, told
-from litebert.lab.judged import Judged, probabilities
+from litebert.lab.judged import Judged, named, probabilities
 from litebert.lab.marked import Mark
 from litebert.tasks import entities
 
@@ -33,7 +33,7 @@ def _texts(line: Line) -> str:
 
 def _verdict(right: str, said: str, sure: float | None = None) -> str:
     """What is right and what was said; both are HTML."""
-    by = f" {page.number(round(sure, 6), told.percent(sure))}" if sure is not None else ""
+    by = f" <small>{page.number(round(sure, 6), told.percent(sure))}</small>" if sure is not None else ""
     return (
         f'<dl class="verdict"><dt>is</dt><dd class="good">{right}</dd><dt>said</dt><dd class="bad">{said}{by}</dd></dl>'
     )
@@ -74,7 +74,7 @@ def _chosen(one: Judged) -> str:
     for place, option in enumerate(line["options"]):
         look = "right-one" if place == right else "wrong-one" if place == said else ""
         sign = " ✓" if place == right else " ✗" if place == said else ""
-        rows.append((f"{chr(65 + place)}. {option}{sign}", given.get(str(place)), look))
+        rows.append((f"{named('choice', place)}. {option}{sign}", given.get(str(place)), look))
     question = f'<p class="sentence" dir="auto"><b>{page.text(line["text"])}</b></p>' if line.get("text") else ""
     context = f'<p class="context" dir="auto">{marked.short(str(line.get("pair") or ""))}</p>'
     return context + question + _list(rows, "guesses options")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from litebert.lab import confusion, lengths, page, told
-from litebert.lab.judged import Judged
+from litebert.lab.judged import Judged, named
 
 _MOST = 12  # groups of a table
 
@@ -15,8 +15,8 @@ def shown(judged: Sequence[Judged]) -> str:
     if not judged:
         return ""
     most = max(len(one.line["options"]) for one in judged)
-    letters = [chr(65 + place) for place in range(most)]
-    pairs = [(letters[int(one.line["label"])], letters[int(one.line["prediction"])]) for one in judged]
+    letters = [named("choice", place) for place in range(most)]
+    pairs = [(letters[one.line["label"]], letters[one.line["prediction"]]) for one in judged]
     return confusion.confused(letters, pairs) + _groups(judged)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -80,14 +81,15 @@ def _matrix(classes: Sequence[str], counts: Counter[tuple[str, str]]) -> str:
         f'<div class="wide fit"><table class="matrix"><thead><tr><th>is ↓ said →</th>{head}'
         f'<th class="right">all</th></tr></thead><tbody>{"".join(body)}'
         f'<tr><th class="soft">all</th>{foot}<td class="right soft">{whole}</td></tr></tbody></table></div>'
+        '<p class="note under">A row for what an example is, a column for what was said; shares are of the row.</p>'
     )
 
 
 def _cell(count: int, total: int, right: bool) -> str:
     share = count / total
-    look = "right hit" if right else "right slip"
+    look, depth = ("right hit", share) if right else ("right slip", math.sqrt(share))  # what is rare is seen too
     shown = f"{page.number(count, f'{count:,}')} <small>{page.number(share, told.percent(share))}</small>"
-    return f'<td class="{look}" style="--a:{_STRONGEST * share:.3f}">{shown if count else 0}</td>'
+    return f'<td class="{look}" style="--a:{_STRONGEST * depth:.3f}">{shown if count else 0}</td>'
 
 
 def _pairs(counts: Counter[tuple[str, str]]) -> str:
@@ -104,7 +106,4 @@ def _pairs(counts: Counter[tuple[str, str]]) -> str:
             for count, (here, there) in wrong[:_PAIRS]]  # fmt: skip
     more = len(wrong) - len(rows)
     note = f'<p class="note">{more:,} more pairs are confused less often.</p>' if more else ""
-    return (
-        page.table(("is", "said", "times", "of all that are", "that are"), rows, (2, 3, 4), tall=len(rows) > _TALL)
-        + note
-    )
+    return page.table(("is", "said", "examples", "share", "of all"), rows, (2, 3, 4), tall=len(rows) > _TALL) + note

@@ -14,6 +14,9 @@ from litebert.tasks import cmrc_metric, entities, squad_metric
 Line = Mapping[str, Any]
 
 
+_LEAST = 1e-12  # probability: below, it is as good as 0
+
+
 class Judged(NamedTuple):
     """A prediction whose answer is known."""
 
@@ -35,7 +38,7 @@ class Scale(NamedTuple):
 
 
 def _plain(value: float) -> str:
-    return axes.plain(float(f"{value:.3g}"))
+    return f"{value:#.3g}".rstrip(".") if 1e-3 <= abs(value) < 1e3 else axes.plain(float(f"{value:.3g}"))
 
 
 _SCALES: dict[str, Scale] = {
@@ -89,6 +92,11 @@ def probabilities(line: Line) -> dict[str, float]:
     return {str(name): float(value) for name, value in pairs if is_number(value)}
 
 
+def named(kind: str, label: str | int) -> str:
+    """A class by its name, an option by its letter."""
+    return chr(ord("A") + label) if kind == "choice" and isinstance(label, int) else str(label)
+
+
 def several(line: Line) -> bool:
     """Whether an example may have several labels."""
     return isinstance(line["label"], list)
@@ -96,12 +104,20 @@ def several(line: Line) -> bool:
 
 def _judged(run: Tuned, line: Line) -> Judged:
     loss, tokens, given = line.get("loss"), line.get("tokens"), probabilities(line)
-    likely = given.get(str(line["label"]))
     if not is_number(loss):
-        loss = -math.log(likely) if likely else None
+        loss = _lost(line, given)
     score, right = _SCORES[run.kind](run, line)
     return Judged(line, score, right, _confidence(line, given), None if loss is None else float(loss),
                   int(tokens) if is_number(tokens) else None)  # fmt: skip
+
+
+def _lost(line: Line, given: Mapping[str, float]) -> float | None:
+    """Nats of what is right; of several labels those of each that holds, and of each other that it does not."""
+    if several(line) and given:
+        shares = [share if name in line["label"] else 1.0 - share for name, share in given.items()]
+    else:
+        shares = [given[str(line["label"])]] if str(line["label"]) in given else []
+    return -math.fsum(math.log(max(share, _LEAST)) for share in shares) if shares else None
 
 
 def _confidence(line: Line, given: Mapping[str, float]) -> float | None:

@@ -28,7 +28,7 @@ class Group(NamedTuple):
     @property
     def name(self) -> str:
         """Its lengths."""
-        return f"{self.low}–{self.high}" if self.low < self.high else f"{self.low}"
+        return f"{self.low:,}–{self.high:,}" if self.low < self.high else f"{self.low:,}"
 
 
 class Mean(NamedTuple):
@@ -59,7 +59,10 @@ def by_length(judged: Sequence[Sequence[Judged]], names: Sequence[str], scale: S
     cells = [[group.name, *(cell for run in means for cell in _cells(run[place], scale, several))]
              for place, group in enumerate(groups)]  # fmt: skip
     table = page.table(("real tokens", *columns), cells, range(1, 1 + len(columns)))
-    return f'<div class="halves">{page.figure(scale.title.capitalize(), scale.unit, drawn)}{table}</div>'
+    title = scale.title[:1].upper() + scale.title[1:]
+    if several:
+        return page.figures([page.figure(title, scale.unit, drawn)]) + table
+    return f'<div class="halves">{page.figure(title, scale.unit, drawn)}{table}</div>'
 
 
 def grouped(tokens: Sequence[int]) -> list[Group]:

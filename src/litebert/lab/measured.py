@@ -7,7 +7,8 @@ from litebert.lab import axes, page, told
 _NAMES = {
     "accuracy": "accuracy", "f1": "F1", "f1_macro": "macro F1", "f1_micro": "micro F1", "matthews": "Matthews",
     "pearson": "Pearson", "spearman": "Spearman", "exact": "exact match", "precision": "precision",
-    "recall": "recall", "loss": "loss",
+    "recall": "recall", "loss": "loss", "best_f1": "best F1", "best_exact": "best exact match",
+    "average": "mean of exact match and F1",
 }  # fmt: skip
 _CORRELATIONS = ("matthews", "pearson", "spearman", "correlation")
 _SHARES = ("accuracy", "f1", "exact", "precision", "recall", "average")

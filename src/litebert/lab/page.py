@@ -103,5 +103,5 @@ def save(path: Path, html: str) -> Path:
     """A page to a file, which appears whole or not at all; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with files.whole(path) as temporary:
-        temporary.write_text(html, encoding="utf-8")
+        temporary.write_text(html, encoding="utf-8", errors="replace")  # half a character, as JSON may hold
     return path

@@ -31,7 +31,7 @@ def shown(judged: Sequence[Judged]) -> str:
                      statistics.fmean(abs(point.y - point.x) for point in some)]  # fmt: skip
             rows.append([f"{axes.plain(low)} to {axes.plain(high)}", page.number(len(some), f"{len(some):,}"),
                          *(page.number(value, f"{value:.2f}") for value in means)])  # fmt: skip
-    table = page.table(("right score", "examples", "its mean", "mean predicted", "mean distance"), rows, range(1, 5))
+    table = page.table(("right score", "examples", "mean right", "mean predicted", "mean distance"), rows, range(1, 5))
     return f'<div class="halves">{drawn}{table}</div>'
 
 

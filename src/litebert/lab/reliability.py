@@ -63,8 +63,12 @@ def _words(found: Calibration, what: str) -> str:
     )
     sure, right = (page.number(share, told.percent(share)) for share in (found.confidence, found.accuracy))
     verdict = "too sure" if found.confidence > found.accuracy else "not sure enough"
-    count = sum(each.examples for each in found.bins)
-    lead = f"On average it is sure by {sure} and right in {right} of {page.number(count, f'{count:,}')} {what}"
+    number = sum(each.examples for each in found.bins)
+    count = page.number(number, f"{number:,}")
+    lead = f"On average it is sure by {sure} and right in {right} of {count} answers"
+    if what == "labels":
+        lead = f"On average a label is given {sure}, and holds in {right} of {count} cases"
+        verdict = "said too readily" if found.confidence > found.accuracy else "not said readily enough"
     return (
         f"<p>{lead}: {verdict}. Expected calibration error (ECE) <b>{error}</b> points, {worst} in the worst bin.</p>"
     )

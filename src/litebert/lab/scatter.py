@@ -25,7 +25,7 @@ def chart(points: Sequence[Point], x: str, y: str, *, label: str) -> str:
     """A cloud on equal axes; '' where there is nothing to draw. Of very many points some are drawn, by address."""
     if not points:
         return ""
-    both = axes.axis([value for point in points for value in (point.x, point.y)])
+    both = axes.axis([value for point in points for value in (point.x, point.y)], tight=True)
     shown = points
     if len(points) > _MOST:
         chosen = rng.generator(0, "scatter", len(points)).permutation(len(points))[:_MOST]

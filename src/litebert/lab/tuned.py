@@ -40,6 +40,15 @@ class Seed(NamedTuple):
     collapsed: str  # what it says of all examples; '' if it tells them apart
     events: list[dict[str, Any]]
 
+    @property
+    def alike(self) -> bool:
+        """Whether at its last evaluation it said the same of all examples, as it may at first."""
+        asked, alike = (
+            max((int(one.get("step") or 0) for one in self.events if one.get(field) == name), default=-1)
+            for field, name in (("event", "evaluation"), ("kind", "collapsed"))
+        )
+        return 0 <= asked <= alike
+
     def points(self, kind: str, field: str) -> Points:
         """A field of every event of a kind that has it as a number."""
         found = Points([], [])

@@ -48,7 +48,7 @@ class Own(NamedTuple):
 
 
 _OWN: dict[str, Own] = {
-    "classify": Own("Classes", "What it is, from above; what was said, from the left.", confusion.shown),
+    "classify": Own("Classes", "", confusion.shown),
     "choice": Own("Options", "Which place the right option has, and which was chosen.",
                   lambda _, some: chosen.shown(some)),
     "regress": Own("Scores", "", lambda _, some: regressed.shown(some)),
@@ -113,6 +113,6 @@ def _warned(runs: Sequence[Tuned], names: Sequence[str]) -> str:
         for seed in run.seeds:
             who = f"seed {seed.seed}: " if len(run.seeds) > 1 else ""
             shown = f"{page.swatch(place)}{page.text(name)}{', ' if who else ': '}{who}" if len(runs) > 1 else who
-            past = seed.ended and not seed.collapsed
+            past = not seed.collapsed and not seed.alike
             logs.append((shown, [one for one in seed.events if not (past and one.get("kind") == "collapsed")]))
     return warned.shown(logs) or '<p class="note">None: no seed collapsed or came apart.</p>'

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from litebert.lab import attempts, measured, page, told
-from litebert.lab.tuned import Tuned
+from litebert.lab.tuned import Seed, Tuned
 
 _KINDS = {
     "classify": "sorts texts into {count}", "regress": "gives texts a score", "tag": "tags words with {count}",
@@ -22,7 +22,7 @@ def header(runs: Sequence[Tuned], names: Sequence[str]) -> str:
         run = runs[0]
         return (
             f'<p class="over">Fine-tuning{_benchmark(run)}</p><h1>{page.text(names[0])}</h1>'
-            f'<p class="lead">{_words(run)}</p><div class="tiles">{"".join(_tiles(run))}</div>'
+            f'<p class="lead">{_words(run)}</p><div class="tiles broad">{"".join(_tiles(run))}</div>'
         )
     each = "".join(
         f'<div><h3>{page.swatch(place)}{page.text(name)}</h3><p class="note">{_words(run)}</p></div>'
@@ -63,33 +63,52 @@ def _how(tuning: Mapping[str, Any]) -> list[str]:
 
 
 def _tiles(run: Tuned) -> list[str]:
-    main, tiles = run.measure, []
+    main, tiles, several = run.measure, [], len(run.ended) > 1
+    best = next((seed for seed in run.seeds if seed.seed == run.best_seed), None)
+    at = "" if best is None else _best(run, best)
     value = run.median(main)
     if value is not None:
-        what = f"median of {len(run.ended)} seeds" if len(run.ended) > 1 else "one seed"
-        tiles.append(page.tile(_first(f"{measured.name(main)}, {what}"), _big(main, value), _spread(run)))
-    best = next((seed for seed in run.seeds if seed.seed == run.best_seed), None)
-    if best is not None and main in best.scores:
-        at = " of ".join(page.number(step, f"{step:,}") for step in (best.best_step, best.steps))
-        note = f"at step {at}{_interval(run, main)}"
-        tiles.append(page.tile(f"Best: seed {best.seed}", _big(main, best.scores[main]), note))
+        what = f"median of {len(run.ended)} seeds" if several else f"seed {run.ended[0].seed}"
+        note = _spread(run) if several else at
+        tiles.append(page.tile(_first(f"{measured.name(main)}, {what}"), _big(main, value), note))
+    if several and best is not None and main in best.scores:
+        tiles.append(page.tile(f"Best: seed {best.seed}", _big(main, best.scores[main]), at))
     for measure in run.measures:
         other = run.median(measure)
         if measure != main and other is not None:
-            tiles.append(page.tile(_first(measured.name(measure)), _big(measure, other), _ends(run, measure)))
-    collapsed, ended = len(run.collapsed), len(run.ended)
-    look = "bad" if collapsed else "good"
-    count = f'<span class="{look}">{page.number(collapsed, str(collapsed))}</span>'
-    said = page.text("; ".join(dict.fromkeys(seed.collapsed for seed in run.collapsed)))
-    tiles.append(page.tile("Collapsed", f"{count} <small>of {page.number(ended, str(ended))}</small>",
-                           said or "no seed says the same of all"))  # fmt: skip
+            title = _first(measured.name(measure)) + (", median" if several else "")
+            tiles.append(page.tile(title, _big(measure, other), _ends(run, measure)))
+    if run.ended:
+        tiles.append(_collapsed(run))
     return tiles + _pace(run)
+
+
+def _best(run: Tuned, best: Seed) -> str:
+    """When the best seed was best, and what drawing other examples would do."""
+    at = " of ".join(page.number(step, f"{step:,}") for step in (best.best_step, best.steps))
+    ends = run.interval.get(run.measure)
+    if ends is None:
+        return f"at step {at}"
+    return f"at step {at}; 95 % interval {' to '.join(measured.bare(run.measure, end) for end in ends)}"
+
+
+def _collapsed(run: Tuned) -> str:
+    count, ended = len(run.collapsed), len(run.ended)
+    shown = f'<span class="{"bad" if count else "good"}">{page.number(count, str(count))}</span>'
+    said = page.text(_cut("; ".join(dict.fromkeys(seed.collapsed for seed in run.collapsed))))
+    value = f"{shown} <small>of {page.number(ended, str(ended))}</small>"
+    return page.tile("Collapsed", value, said or "no seed says the same of all")
 
 
 def _pace(run: Tuned) -> list[str]:
     floor = attempts.commonest(run)
-    always = "" if floor is None else f"always “{page.text(floor[0])}”: {page.number(floor[1], told.percent(floor[1]))}"
-    tiles = [page.tile("Development examples", page.number(run.examples, f"{run.examples:,}"), always)]
+    always = (
+        ""
+        if floor is None
+        else f"always “{page.text(_cut(floor[0], 40))}”: {page.number(floor[1], told.percent(floor[1]))}"
+    )
+    count = page.number(run.examples, f"{run.examples:,}")
+    tiles = [page.tile("Development examples", count, always)] if run.examples else []
     several = "all seeds together" if len(run.seeds) > 1 else ""
     tiles.append(page.tile("Time", page.number(run.seconds, told.duration(run.seconds)), several))
     if run.speed is not None:
@@ -100,10 +119,8 @@ def _pace(run: Tuned) -> list[str]:
 
 
 def _spread(run: Tuned) -> str:
-    """How far the seeds lie apart, and what drawing other examples would do."""
+    """How far the seeds lie apart."""
     values = run.values(run.measure)
-    if len(values) < 2:
-        return _interval(run, run.measure).removeprefix("; ")
     return f"{_ends(run, run.measure)}, standard deviation {measured.bare(run.measure, statistics.stdev(values))}"
 
 
@@ -112,13 +129,6 @@ def _ends(run: Tuned, measure: str) -> str:
     if len(values) < 2:
         return ""
     return f"{measured.bare(measure, min(values))} to {measured.bare(measure, max(values))}"
-
-
-def _interval(run: Tuned, measure: str) -> str:
-    ends = run.interval.get(measure)
-    if ends is None:
-        return ""
-    return f"; 95 % interval {measured.bare(measure, ends[0])} to {measured.bare(measure, ends[1])}"
 
 
 def _big(measure: str, value: float) -> str:
@@ -166,6 +176,10 @@ def _settings(run: Tuned) -> dict[str, Any]:
 
 def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value) if value else ""
+
+
+def _cut(words: str, most: int = 90) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def _first(words: str) -> str:
