@@ -49,7 +49,7 @@ class Classify:
         self.names, self.cut = tuple(names), cut
         self.weights, self.smoothing = tuple(weights), smoothing
         two = len(self.names) == 2
-        self.measures = ("accuracy", "f1", "matthews") if two else ("accuracy", "f1_macro", "matthews")
+        self.measures: tuple[str, ...] = ("accuracy", "f1" if two else "f1_macro", "matthews")
         self._places = {name: place for place, name in enumerate(self.names)}
 
     @classmethod

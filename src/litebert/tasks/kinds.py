@@ -16,6 +16,7 @@ from litebert.tasks.readers.columns import Kind
 from litebert.tasks.regress import Regress
 from litebert.tasks.settings import Tuning
 from litebert.tasks.span import Span
+from litebert.tasks.tag import Tag
 from litebert.tasks.task import Task
 
 _READS: dict[Kind, type[Example]] = {
@@ -38,7 +39,7 @@ def settled(kind: Kind, examples: Sequence[Example], tuning: Tuning, labels: Seq
         case "regress":
             task = Regress.settled(given, tuning)
         case "tag":
-            task = _tag().settled(given, tuning, labels)
+            task = Tag.settled(given, tuning, labels)
         case "span":
             task = Span.settled(given, tuning)
         case "choice":
@@ -51,7 +52,7 @@ def restored(saved: Mapping[str, Any]) -> Task:
     kind = str(saved.get("kind", ""))
     made: dict[str, Callable[..., Any]] = {
         "classify": Multilabel.restored if saved.get("problem") == "multiple" else Classify.restored,
-        "regress": Regress.restored, "tag": lambda saved: _tag().restored(saved), "span": Span.restored,
+        "regress": Regress.restored, "tag": Tag.restored, "span": Span.restored,
         "choice": Choice.restored,
     }  # fmt: skip
     if kind not in made:
@@ -60,12 +61,6 @@ def restored(saved: Mapping[str, Any]) -> Task:
         return cast("Task", made[kind](saved))
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"what was saved of a {kind} task is damaged ({error!r}): fine-tune again") from None
-
-
-def _tag() -> Any:
-    from importlib import import_module
-
-    return import_module("litebert.tasks.tag").Tag
 
 
 def _check(kind: Kind, examples: Sequence[Example]) -> None:
