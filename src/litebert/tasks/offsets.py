@@ -102,7 +102,10 @@ def _mended(text: str, ids: NDArray[np.int32], offsets: Sequence[tuple[int, int]
         if at:
             ends[at - 1] = begin + _marks(text, begin, end)
         if end > begin and text[end - 1 : end + 1] in _QUOTES:
-            begins[at : at + int(np.searchsorted(begins[at:], end, side="right"))] -= 1
+            last = at
+            while last < len(begins) and begins[last] <= end:  # a bare space stands where its word begins
+                begins[last] -= 1
+                last += 1
     return Located(text, ids, begins, ends)
 
 

@@ -7,6 +7,7 @@ window that has most context for it on its poorer side. Shapes: W words of a tex
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from litebert.tasks import cutting, offsets, windows
 from litebert.tasks.cutting import Cut
 from litebert.tasks.examples import Words
 from litebert.tasks.task import Item
+from litebert.text.encode import Encoder
 from litebert.text.tokenizer import Tokenizer
 
 Ints = NDArray[np.int64]
@@ -23,7 +25,6 @@ Ints = NDArray[np.int64]
 LETTERS = 1000  # of a word are read; what is longer is no word
 _SHARE = 4  # no word takes more than a quarter of a row: its neighbours are to be seen beside it
 _BESIDE = "。"  # stands before a word that has no space before it: no piece holds it and a letter
-_BATCH = 512  # words that the engine is given at once
 
 _Form = tuple[str, bool]  # what the engine is given, and whether `_BESIDE` comes first
 
@@ -99,16 +100,15 @@ def _pool(given: Sequence[Sequence[_Form]], tokenizer: Tokenizer, most: int) -> 
     """The first `most` pieces of every different word; what makes no piece stands there as an unknown one."""
     different = list(dict.fromkeys(form for forms in given for form in forms))
     unknown, beside = [tokenizer.specials.unk], tokenizer.encode(_BESIDE)
+    encoded = Encoder(tokenizer).encode([text for text, _ in different])
+    ids, ends = encoded.ids.tolist(), np.cumsum(encoded.lengths).tolist()
     pieces: list[list[int]] = []
-    for start in range(0, len(different), _BATCH):
-        batch = different[start : start + _BATCH]
-        encoded = tokenizer.engine.encode_batch([text for text, _ in batch], add_special_tokens=False)
-        for (text, apart), one in zip(batch, encoded, strict=True):
-            ids = list(one.ids)
-            if apart:  # where the two hang together the word is cut on its own
-                parted = ids[: len(beside)] == beside
-                ids = ids[len(beside) :] if parted else tokenizer.encode(text[len(_BESIDE) :])
-            pieces.append(ids[:most] or unknown)
+    for (text, apart), start, end in zip(different, [0, *ends], ends, strict=False):
+        own = ids[start:end]
+        if apart:  # where the two hang together the word is cut on its own
+            parted = own[: len(beside)] == beside
+            own = own[len(beside) :] if parted else tokenizer.encode(text[len(_BESIDE) :])
+        pieces.append(own[:most] or unknown)
     sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
-    flat = np.fromiter((number for ids in pieces for number in ids), np.int32, int(sizes.sum()))
+    flat = np.fromiter(chain.from_iterable(pieces), np.int32, int(sizes.sum()))
     return Pool(flat, np.cumsum(sizes) - sizes, sizes, {form: number for number, form in enumerate(different)})
