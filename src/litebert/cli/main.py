@@ -19,6 +19,7 @@ from litebert.cli import (
     demo,
     describe,
     embed,
+    evaluate,
     fill_mask,
     finetune,
     predict,
@@ -47,6 +48,7 @@ app.command("finetune")(finetune.finetune)
 app.command("tasks")(tasks.tasks)
 app.command("fill-mask")(fill_mask.fill_mask)
 app.command("embed")(embed.embed)
+app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
