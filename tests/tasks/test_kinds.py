@@ -1,4 +1,4 @@
-"""Is a task that was saved the same when it comes back, does every kind learn what can be learnt, and is misuse told?"""
+"""Is a saved task the same when it comes back, does every kind learn what can be learnt, and is misuse told?"""
 
 from __future__ import annotations
 
