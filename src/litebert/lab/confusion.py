@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from litebert.lab import page, told
-from litebert.lab.judged import Judged, several
+from litebert.lab.judged import Judged
 from litebert.lab.tuned import Tuned
 from litebert.tasks import metrics
 from litebert.tasks.metrics import Rates
@@ -22,7 +22,7 @@ _STRONGEST = 0.5  # how much of its colour a cell of 100 % has
 def shown(run: Tuned, judged: Sequence[Judged]) -> str:
     """The matrix and its classes; where an example may have several labels each is told from its absence only."""
     right, said = [one.line["label"] for one in judged], [one.line["prediction"] for one in judged]
-    if any(several(one.line) for one in judged):
+    if run.several:
         rows = metrics.sets_by_label([*map(_listed, right)], [*map(_listed, said)])
         return table(_in_order(rows, run.labels), "label")
     pairs = list(zip(map(str, right), map(str, said), strict=True))

@@ -67,7 +67,7 @@ LEADS = {
     "classify": "What is right was given the least probability here: what is hard for the model, or labelled wrongly.",
     "choice": "What is right was given the least probability here: what is hard for the model, or labelled wrongly.",
     "regress": "The predictions that are furthest from the score.",
-    "tag": "The texts with the most entities missed or invented. Above stands what is there, dashed where it was missed; "
+    "tag": "The texts with the most entities missed or invented: above what is there, dashed where it was missed; "
     "below what was said, red where it is not there.",
     "span": "The answers furthest from a right one, the surest first; right ones underlined, what was said shaded.",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from litebert.errors import UserError
@@ -50,11 +50,9 @@ _SCALES: dict[str, Scale] = {
 }
 
 
-def scale(kind: str, judged: Sequence[Judged]) -> Scale:
-    """What the scores of these examples mean."""
-    if kind == "classify" and any(several(one.line) for one in judged):
-        return Scale("texts with all labels right")
-    return _SCALES[kind]
+def scale(run: Tuned) -> Scale:
+    """What the scores of its examples mean."""
+    return Scale("texts with all labels right") if run.several else _SCALES[run.kind]
 
 
 def judge(run: Tuned) -> list[Judged]:

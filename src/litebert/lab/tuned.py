@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from litebert import files
 from litebert.errors import UserError
+from litebert.files import FolderError
 from litebert.train import record
 
 TASK, SCORES, TUNING, PREDICTIONS = "task.json", "scores.json", "tuning.toml", "predictions.jsonl"
@@ -60,14 +61,16 @@ class Seed(NamedTuple):
 
 
 class Tuned:
-    """The folder of a fine-tuning."""
+    """What the folder of a fine-tuning holds; `read` gives it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         task = files.read_json(folder / TASK)
         scores = files.read_json(folder / SCORES) if (folder / SCORES).is_file() else {}
         self.kind, self.benchmark = str(task.get("kind", "")), str(task.get("benchmark") or "")
-        self.judge = str((task.get("task") or {}).get("judge") or "squad")  # of answers: whose script
+        settled = task.get("task") or {}
+        self.judge = str(settled.get("judge") or "squad")  # of answers: whose script
+        self.several = settled.get("problem") == "multi"  # whether an example may have several labels
         self.labels = [str(label) for label in task.get("labels") or ()]
         self.seeds = _seeds(folder, scores)
         told = [str(name) for name in task.get("measures") or ()]
@@ -76,9 +79,12 @@ class Tuned:
         self.interval = {
             name: (float(ends[0]), float(ends[1])) for name, ends in (scores.get("interval") or {}).items()
         }
-        self.best_seed = int(scores["best_seed"]) if is_number(scores.get("best_seed")) else None
-        self.lines = _lines(folder / PREDICTIONS)
-        self.examples = int(scores.get("dev") or len(self.lines))
+        best = max((seed for seed in self.ended if self.measure in seed.scores),
+                   key=lambda seed: seed.scores[self.measure], default=None)  # fmt: skip
+        self.best_seed = int(scores["best_seed"]) if is_number(scores.get("best_seed")) else best and best.seed
+        places = (folder / PREDICTIONS, folder / f"seed-{self.best_seed}" / PREDICTIONS)  # the second while it goes on
+        self.lines = _lines(next((path for path in places if path.is_file()), None))
+        self.examples = int(scores.get("dev") or len(self.lines))  # of the development set
         self.settings = _text(folder / TUNING)
 
     @property
@@ -110,6 +116,18 @@ class Tuned:
         """Real tokens a second of a step in the middle."""
         values = [value for seed in self.seeds for value in seed.points("step", "tokens_per_s").value]
         return statistics.median(values) if values else None
+
+
+def read(folder: Path) -> Tuned:
+    """The folder of a fine-tuning, read."""
+    try:
+        return Tuned(folder)
+    except UserError:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise FolderError(f"{folder}: {TASK}, {SCORES} or a seed's is not as litebert writes it ({what}): "
+                          "copy the folder again") from None  # fmt: skip
 
 
 def is_one(folder: Path) -> bool:
@@ -160,8 +178,8 @@ def _seed(number: int, said: Mapping[str, Any], events: list[dict[str, Any]]) ->
     )  # fmt: skip
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
+def _lines(path: Path | None) -> list[dict[str, Any]]:
+    if path is None:
         return []
     found = []
     with path.open(encoding="utf-8") as file:

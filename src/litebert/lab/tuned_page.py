@@ -60,7 +60,7 @@ _OWN: dict[str, Own] = {
 
 def html(folders: Sequence[Path]) -> str:
     """The page of some folders."""
-    runs, names = [Tuned(folder) for folder in folders], beside.names(folders)
+    runs, names = [tuned.read(folder) for folder in folders], beside.names(folders)
     tuned.of_one_task(runs)
     parts = _sections(runs, names)
     links = "".join(f'<a href="#{name}">{page.text(label)}</a>' for name, label, _ in parts)
@@ -89,7 +89,7 @@ def _answers(runs: Sequence[Tuned], names: Sequence[str]) -> list[tuple[str, str
         none = '<p class="note">No answers are in the folder yet: they are shown when the first seed has ended.</p>'
         return [("answers", "Answers", "", none)]
     kind, several = runs[0].kind, len(runs) > 1
-    own, scale = _OWN[kind], judged.scale(kind, known[0])
+    own, scale = _OWN[kind], judged.scale(runs[0])
 
     def each(shown: Callable[[Tuned, Sequence[Judged]], str]) -> str:
         found = [shown(run, some) for run, some in zip(runs, known, strict=True)]
@@ -99,7 +99,7 @@ def _answers(runs: Sequence[Tuned], names: Sequence[str]) -> list[tuple[str, str
     return [
         ("agreement", "Side by side", _AGREE if agreement.same(known) else "",
          agreement.shown(known, names, scale) if several else ""),
-        ("answers", own.title, own.lead, each(own.shown)),
+        ("answers", "Labels" if runs[0].several else own.title, own.lead, each(own.shown)),
         ("calibration", "Calibration", _SURE, each(lambda _, some: reliability.shown(some))),
         ("lengths", "Lengths", _LONG, lengths.by_length(known, names, scale)),
         ("errors", "Worst errors", lead, each(errors_shown.shown)),

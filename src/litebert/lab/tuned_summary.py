@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from litebert.lab import attempts, measured, page, told
+from litebert.lab import attempts, measured, page, told, tuned
 from litebert.lab.tuned import Seed, Tuned
 
 _KINDS = {
@@ -40,12 +40,15 @@ def _benchmark(run: Tuned) -> str:
 
 def _words(run: Tuned) -> str:
     """What was fitted to what, and how, as far as the settings tell."""
-    count = f"{len(run.labels)} {'tags' if run.kind == 'tag' else 'classes'}" if run.labels else "classes"
-    does = _KINDS.get(run.kind, run.kind).format(count=count)
+    what = "tags" if run.kind == "tag" else "labels" if run.several else "classes"
+    does = "gives texts any of {count}" if run.several else _KINDS.get(run.kind, run.kind)
+    does = does.format(count=f"{len(run.labels)} {what}" if run.labels else what)
     tables = _settings(run)
     data, tuning = tables.get("data") or {}, tables.get("tuning") or tables
     model = data.get("model") or tuning.get("model")
-    said = f"It {does}{f', begun from {model}' if model else ''}."
+    model = f", begun from {'the shape of ' if data.get('random') else ''}{model}" if model else ""
+    examples = f", with {data['examples']:,} examples" if tuned.is_number(data.get("examples")) else ""
+    said = f"It {does}{model}{examples}."
     seeds = f"{len(run.seeds)} seeds" if len(run.seeds) > 1 else "One seed"
     return page.text(f"{said} {': '.join(filter(None, (seeds, ', '.join(_how(tuning)))))}.")
 
