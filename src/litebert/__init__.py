@@ -10,14 +10,18 @@ if TYPE_CHECKING:
     from litebert.config import Head as Head
     from litebert.interop.folder import load as load
     from litebert.interop.folder import save as save
+    from litebert.tasks.finetune import finetune as finetune
     from litebert.tasks.judge import evaluate as evaluate
     from litebert.tasks.predict import predict as predict
 
 __version__ = "0.1.0"
-__all__ = ["Config", "Head", "evaluate", "load", "predict", "presets", "save"]
+__all__ = ["Config", "Head", "evaluate", "finetune", "load", "predict", "presets", "save"]
 
-_HOMES = {"Config": "litebert.config", "Head": "litebert.config", "load": "litebert.interop.folder",
-          "save": "litebert.interop.folder", "evaluate": "litebert.tasks.judge", "predict": "litebert.tasks.predict"}  # fmt: skip
+_HOMES = {
+    "Config": "litebert.config", "Head": "litebert.config", "load": "litebert.interop.folder",
+    "save": "litebert.interop.folder", "finetune": "litebert.tasks.finetune", "evaluate": "litebert.tasks.judge",
+    "predict": "litebert.tasks.predict",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

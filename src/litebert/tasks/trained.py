@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from litebert import __version__, files
 from litebert.config import Config
 from litebert.files import FolderError
 from litebert.interop import folder as folders
 from litebert.model.model import Model
+from litebert.tasks import featured_folder
+from litebert.tasks.featured import Featured
+from litebert.tasks.kinds import restored
+from litebert.tasks.learner import as_model
 from litebert.tasks.settings import Tuning
 from litebert.tasks.task import Task
 from litebert.text import tokenizer as tokenizers
@@ -45,7 +50,11 @@ def save(trained: Trained, folder: str | Path, data: Mapping[str, Any] | None = 
     path.mkdir(parents=True, exist_ok=True)
     describe(path, trained.task, trained.model.config, trained.tuning, trained.benchmark, trained.columns, data)
     trained.tokenizer.save(path)
-    folders.save(trained.model, path, extras=_problem(trained.task.saved()))
+    model: nn.Module = trained.model
+    if isinstance(model, Featured):
+        featured_folder.save(model, path)
+    else:
+        folders.save(trained.model, path, extras=_problem(trained.task.saved()))
 
 
 def describe(
@@ -63,8 +72,6 @@ def describe(
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
     """A finished fine-tuning, ready to answer: `load("run").model`."""
-    from litebert.tasks.kinds import restored
-
     path = Path(folder)
     if not (path / TASK).is_file():
         what = f"holds no {TASK}" if path.is_dir() else "is no folder"
@@ -72,11 +79,15 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
     values, tuning = files.read_json(path / TASK), read_tuning(path / TUNING)
     try:
         task = restored(values["task"])
+        task.measures = tuple(map(str, values["measures"]))  # a benchmark may have another one decide
         benchmark, columns = str(values["benchmark"]), {str(k): str(v) for k, v in values["columns"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise FolderError(f"{path / TASK} is not as litebert writes it ({error}): copy the folder again") from None
     if not (path / folders.OURS).is_file():
         raise FolderError(f"{path} holds no model yet: let the fine-tuning come to its end, by the same command")
+    if featured_folder.is_one(path):
+        model = as_model(featured_folder.load(path, device))
+        return Trained(model, tokenizers.load(path), task, tuning, benchmark, columns)
     model = folders.load(path, device=str(device), dtype=torch.float32)
     name, head = task.spec(model.config)
     if name not in model.specs or model.specs[name].labels != head.labels:
