@@ -200,13 +200,15 @@ def _scores(gold: ArrayLike, guessed: ArrayLike) -> tuple[Values, Values]:
 
 
 def _correlation(one: Values, other: Values) -> float:
-    """Pearson's, with sides scaled first so that no square leaves the range of floats."""
+    """Pearson's, with sides shifted and scaled first, so that no square leaves the range of floats."""
     if (one == one[0]).all() or (other == other[0]).all():
         return 0.0
     directions = []
     for side in (one, other):
-        apart = side / np.abs(side).max()
-        apart = apart - apart.mean()
+        apart = np.ldexp(side, -np.frexp(np.abs(side).max())[1])  # by a power of two: exact
+        apart -= apart[0]
+        apart /= np.abs(apart).max()
+        apart -= apart.mean()
         directions.append(apart / np.linalg.norm(apart))
     return float(np.clip(directions[0] @ directions[1], -1.0, 1.0))
 
