@@ -7,23 +7,20 @@ step cannot be faster than its matrix products at the best rate that this machin
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from litebert.bench import apart
 from litebert.config import Config
 from litebert.data import recipe as recipes
 from litebert.data import units
 from litebert.data.shards import Shards
-from litebert.errors import RunError, UserError
+from litebert.errors import UserError
 from litebert.model import cost
 
 MODES = ("default", "bf16", "best")  # of the peer: float32; bfloat16; bfloat16 and torch.compile
@@ -50,12 +47,7 @@ def measure(
     """Tokens a second and peak memory of all, our share of the product rate, and how many times faster we are."""
     if size not in SIZES:
         raise UserError(f"size {size!r} is not measured: choose {', '.join(SIZES)}")
-    for mode in modes:
-        if mode not in MODES:
-            raise UserError(f"mode {mode!r} of the peer is unknown: choose {', '.join(MODES)}")
-    needed = [name for name in ("transformers", "accelerate") if modes and find_spec(name) is None]
-    if needed:
-        raise UserError(f"bench runs {' and '.join(needed)} beside: pip install 'litebert[peers]', or add --no-peer")
+    apart.check_modes(modes, MODES)
     config = Config(**SIZES[size])
     with tempfile.TemporaryDirectory() as folder:
         ids = Path(folder) / "ids.npy"
@@ -65,7 +57,7 @@ def measure(
         for number in range(rounds):
             for name, done in found.items():
                 module = "ours" if name == "ours" else "peer"
-                done.append(_run(f"litebert.bench.train_{module}", {**call, "mode": name}))
+                done.append(apart.measured(f"litebert.bench.train_{module}", {**call, "mode": name}))
                 watch(f"round {number + 1}, {name}: {done[-1]['tokens_per_s']:,.0f} tokens/s")
     return _told(config, found, size, length, batch, compiled)
 
@@ -103,15 +95,6 @@ def _ids(shards: Shards | None, vocab: int, count: int) -> np.ndarray[Any, Any]:
         raise UserError(f"the shards hold {total:,} tokens of {shards.vocabulary:,} pieces: {count:,} of at most "
                         f"{vocab:,} are needed")  # fmt: skip
     return np.concatenate(taken)
-
-
-def _run(module: str, call: dict[str, Any]) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-m", module, json.dumps(call)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise RunError(f"{call['mode']} could not be measured: {last}")
-    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
 
 
 def _told(
