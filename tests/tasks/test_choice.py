@@ -17,7 +17,7 @@ from litebert.tasks.examples import Choice as Question
 from litebert.tasks.examples import Place
 from litebert.tasks.settings import Tuning
 from litebert.text.tokenizer import Tokenizer
-from tasks.laid import answered, laid
+from tasks.laid import laid
 from vectors.tiny import WORDS, unigram_of, wordpiece_of, xlnet_of
 
 TUNING = Tuning(length=32, question=8)
@@ -59,8 +59,10 @@ def test_the_loss_is_torchs_over_each_questions_own_options(smoothing: float) ->
 
 def test_what_is_told_are_the_shares_of_each_questions_own_options() -> None:
     made = Choice.settled(ASKED, TUNING)
-    model, _, _ = laid(made, ASKED)
-    for said, alone in zip(answered(made, ASKED, model), logits_of(made, ASKED), strict=True):
+    model, items, micro = laid(made, ASKED)
+    with torch.no_grad():
+        together = made.predictions(ASKED, items, made.outputs(model, micro))  # two, four and three rows side by side
+    for said, alone in zip(together, logits_of(made, ASKED), strict=True):
         assert said.probabilities == pytest.approx(alone.softmax(-1).tolist(), abs=1e-5)
         assert (said.prediction, said.probability) == (int(alone.argmax()), max(said.probabilities))
 
