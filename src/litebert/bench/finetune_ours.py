@@ -1,0 +1,71 @@
+"""One competitor of `bench finetune`: a seed's own training. Started as a process; prints one JSON line."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+
+from litebert.bench import finetune
+from litebert.bench.train import SIZES
+from litebert.config import Config
+from litebert.data.stream import Position
+from litebert.interop import folder as folders
+from litebert.model.model import build
+from litebert.optim.schedule import Progress, Stopwatch
+from litebert.tasks import batches
+from litebert.tasks.batches import Steps, Table
+from litebert.tasks.classify import Classify
+from litebert.tasks.learner import Start, learner
+from litebert.tasks.settings import Tuning
+from litebert.tasks.task import Item, Row, Task
+from litebert.text import tokenizer as tokenizers
+from litebert.train import loop
+from litebert.train.loop import Portion
+
+
+def measure(
+    size: str, vocab: int, pad: int, batch: int, rows: str, tokenizer: str, steps: int, mode: str
+) -> dict[str, float]:  # fmt: skip
+    """Real tokens a second over an epoch, and the most memory that was held."""
+    task = cast("Task", Classify(finetune.LABELS))
+    words, total = tokenizers.load(tokenizer), steps + finetune.WARM
+    with tempfile.TemporaryDirectory() as folder:
+        folders.save(build(Config(**SIZES[size], vocab=vocab, pad=pad), [], seed=0), Path(folder))
+        tuning = Tuning(length=finetune.LENGTH, batch=batch, steps=total, rate=1e-5)
+        trainer = learner(Start(folder), task, tuning, words, total, torch.device("cpu")).trainer
+    table = Table(items_of(rows), pad)
+    held: list[int] = []
+    portions = noting(batches.portions(table, Steps(table.widths, batch, 0), task, tuning.micro, Position(0, 0)), held)
+    tokens, marks = list[int](), list[float]()
+    for step in loop.steps(trainer, portions, Progress(), Stopwatch(time.monotonic), lambda: False):
+        tokens.append(step.tokens)
+        marks.append(time.perf_counter())
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {**finetune.rates(tokens, held, marks, batch), "rss": rss, "threads": torch.get_num_threads()}
+
+
+def items_of(rows: str) -> list[Item]:
+    """The rows as the task has them."""
+    ids, classes = finetune.read_rows(rows)
+    return [Item(number, (Row(one, np.zeros(len(one), np.uint8)),), target)
+            for number, (one, target) in enumerate(zip(ids, classes, strict=True))]  # fmt: skip
+
+
+def noting(portions: Iterator[Portion], held: list[int]) -> Iterator[Portion]:
+    """The same, and how many tokens each step reads, padding included."""
+    for portion in portions:
+        held.append(sum(micro.ids.numel() for micro in portion.micros))
+        yield portion
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(measure(**json.loads(sys.argv[1]))) + "\n")
