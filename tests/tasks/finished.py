@@ -1,4 +1,4 @@
-"""Which finished fine-tunings do these tests ask? A small model of each kind, with lively weights that nobody trained."""
+"""Which finished fine-tunings do these tests ask? A small model of each kind, its weights lively and untrained."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ TASKS: dict[str, Task] = {
 }  # fmt: skip
 
 
-def finished(kind: str, tokenizer: Tokenizer | None = None, preset: str = "albert-base", benchmark: str = "", **more: Any) -> Trained:
+def finished(
+    kind: str, tokenizer: Tokenizer | None = None, preset: str = "albert-base", benchmark: str = "", **more: Any
+) -> Trained:
     """A model that answers for a kind."""
     words, task = tokenizer or wordpiece_of(), TASKS[kind]
     bare = model_of(words, preset, (), **more).config

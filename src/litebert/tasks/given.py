@@ -7,7 +7,7 @@ is to be tagged is cut into words here, and `spans` says where in it each of the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ def of_values(given: Any, kind: Kind) -> list[Example]:
     A text is a str, or a dict with the columns of its kind (`litebert tasks`); a pair, or question and context, is a
     tuple of two; words are a list of str. An example of `litebert.tasks.examples` stays as it is.
     """
-    single = isinstance(given, str | Mapping) or type(given) in (tuple, Text, Words, Question, Choice)
+    single = isinstance(given, str | Mapping | tuple) or not isinstance(given, Iterable)  # a tuple: examples, too
     return [_of_value(one, kind, number) for number, one in enumerate([given] if single else given, 1)]
 
 

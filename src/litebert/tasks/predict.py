@@ -84,8 +84,10 @@ class Predictor:
     def asked(self, examples: Sequence[Example]) -> Asked:
         """Examples laid out in batches."""
         items, tokenizer = self.task.items(examples, self.trained.tokenizer), self.trained.tokenizer
-        table = Table(items, tokenizer.specials.pad, segments=self.trained.model.config.segments > 0,
-                      left=dress_of(tokenizer).left, device=self.device)  # fmt: skip
+        config = self.trained.model.config
+        segments = config.segments > 1 or config.positions == "relative"
+        table = Table(items, tokenizer.specials.pad, segments=segments, left=dress_of(tokenizer).left,
+                      device=self.device)  # fmt: skip
         return Asked(self.task, examples, table, self._budget)
 
     def judged(self, asked: Asked) -> tuple[list[Any], float | None]:
