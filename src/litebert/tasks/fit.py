@@ -178,7 +178,8 @@ class Session:
         tensors.write_file(self._folder / tensors.NAME, self._best)
         done = Fitted(self.seed, dict(state.scores), state.best_step, state.progress.steps,
                       round(state.progress.seconds, 3), self._apart or state.collapsed)  # fmt: skip
-        self._event({**self._where("end"), "best_step": done.best_step, "collapsed": done.collapsed, **done.scores})
+        if not any(event["event"] == "end" for event in self._record.kept):  # told before a crash kept its scores
+            self._event({**self._where("end"), "best_step": done.best_step, "collapsed": done.collapsed, **done.scores})
         self._record.sync()
         files.write_json(self._folder / SCORES, done._asdict())
         shutil.rmtree(self._root, ignore_errors=True)
