@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-_EMPTY = {"meta", "input", "br", "img", "link", "hr", "circle", "path"}
+_EMPTY = {"meta", "input", "br", "img", "link", "hr"}
 
 
 class Page(HTMLParser):
@@ -59,6 +60,38 @@ class Page(HTMLParser):
         self.seen.append(data)
         if self._section:
             self.text_of[self._section] += data
+
+    def stands_alone(self) -> None:
+        """It asks for nothing from anywhere, and what it links to is on it."""
+        assert not re.search(r"(?:https?:)?//[a-z]", self.source.replace("// Reads", "")), "an address"
+        assert "@import" not in self.styles
+        assert "url(" not in self.styles
+        assert not re.search(r"fetch|XMLHttp|import\(|WebSocket|eval", self.scripts)
+        links = [(tag, value) for tag, name, value in self.attributes if name in ("href", "src", "srcset", "action")]
+        assert {tag for tag, _ in links} == {"a"}
+        ids = {value for _, name, value in self.attributes if name == "id"}
+        assert all(value.startswith("#") and value[1:] in ids for _, value in links)
+        assert {tag for tag, _, _ in self.attributes} & {"img", "link", "iframe", "object", "embed"} == set()
+
+    def numbers_of(self, section: str) -> list[float]:
+        """The numbers of a section, as they were measured."""
+        inside = self.source.partition(f'<section id="{section}">')[2].partition("</section>")[0]
+        return [float(value) for value in re.findall(r'<data value="([^"]+)">', inside)]
+
+    def drawn(self, label: str) -> dict[str, list[tuple[float, float]]]:
+        """The lines of a chart by their names, read back from where they are drawn; its axes are linear."""
+        (svg,) = re.findall(f'<svg class="chart"[^>]*aria-label="{re.escape(label)}".*?</svg>', self.source)
+        box = [float(end) for end in re.findall(r'data-box="([^"]+)"', svg)[0].split()]
+        x, y = ([float(end) for end in re.findall(f'data-{axis}="([^"]+) lin', svg)[0].split()] for axis in "xy")
+        left, top, right, bottom = box
+        return {
+            name: [
+                (x[0] + (float(here) - left) / (right - left) * (x[1] - x[0]),
+                 y[0] + (bottom - float(there)) / (bottom - top) * (y[1] - y[0]))
+                for here, _, there in (point.partition(",") for point in points.split())
+            ]
+            for name, points in re.findall(r'<polyline[^>]*data-name="([^"]+)" points="([^"]+)"', svg)
+        }  # fmt: skip
 
     @property
     def text(self) -> str:

@@ -25,11 +25,13 @@ def curves(runs: Sequence[Tuned], names: Sequence[str]) -> str:
         _rates(runs, names),
         _chart(runs, names, "step", "norm", "Length of the gradient", Side("", log=True)),
     ]  # fmt: skip
-    return _legend(runs) + page.figures(drawn)
+    return _legend(runs) + page.figures(drawn) if any(drawn) else ""
 
 
 def table(runs: Sequence[Tuned], names: Sequence[str]) -> str:
-    """A row for every seed, then the middle one and the spread."""
+    """A row for every seed, then the middle one and the spread; '' before the first."""
+    if not any(run.seeds for run in runs):
+        return ""
     parts = [_table(run, len(runs) == 1) for run in runs]
     if len(runs) == 1:
         return parts[0]

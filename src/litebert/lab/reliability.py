@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from litebert.lab import axes, bars, figures, page, told
 from litebert.lab.bars import Bar, Row
 from litebert.lab.figures import Side
-from litebert.lab.judged import Judged, probabilities, several
+from litebert.lab.judged import Judged, probabilities
+from litebert.lab.tuned import Tuned
 from litebert.tasks import calibration
 from litebert.tasks.calibration import Bin, Calibration
 
 
-def asked(judged: Sequence[Judged]) -> tuple[list[float], list[bool], str]:
+def asked(run: Tuned, judged: Sequence[Judged]) -> tuple[list[float], list[bool], str]:
     """Confidences, whether each was right, and what it is that was said with confidence.
 
     Where an example may have several labels, every label of it is a statement of its own: that it holds.
     """
-    if any(several(one.line) and isinstance(one.line["prediction"], list) for one in judged):
+    if run.several:
         pairs = [
             (share, name in one.line["label"]) for one in judged for name, share in probabilities(one.line).items()
         ]
@@ -26,18 +27,12 @@ def asked(judged: Sequence[Judged]) -> tuple[list[float], list[bool], str]:
     return [one.confidence or 0.0 for one in sure], [one.right for one in sure], "answers"
 
 
-def measured(judged: Sequence[Judged]) -> Calibration | None:
-    """How confidence and accuracy go together; None where no probabilities are known."""
-    confidence, right, _ = asked(judged)
-    return calibration.calibration(confidence, right) if confidence else None
-
-
-def shown(judged: Sequence[Judged]) -> str:
+def shown(run: Tuned, judged: Sequence[Judged]) -> str:
     """The two figures and the table; '' where no probabilities are known."""
-    found = measured(judged)
-    if found is None:
+    confidence, right, what = asked(run, judged)
+    if not confidence:
         return ""
-    what = asked(judged)[2]
+    found = calibration.calibration(confidence, right)
     side = "sure by" if what == "answers" else "probability of a label"
     drawn = page.figures([
         page.figure("Right", f"% of the {what} of a bin; on the dotted line it is as often right as it is sure",

@@ -38,6 +38,8 @@ _AGREE = (
     "examples are drawn again."
 )
 
+_NOTHING = '<p class="note">Nothing is known of it.</p>'
+
 
 class Own(NamedTuple):
     """What a kind of task has to show that others have not."""
@@ -93,14 +95,14 @@ def _answers(runs: Sequence[Tuned], names: Sequence[str]) -> list[tuple[str, str
 
     def each(shown: Callable[[Tuned, Sequence[Judged]], str]) -> str:
         found = [shown(run, some) for run, some in zip(runs, known, strict=True)]
-        return beside.each(names, found) if any(found) else ""
+        return beside.each(names, [one or _NOTHING for one in found]) if any(found) else ""
 
     lead = errors_shown.LEADS[kind]
     return [
         ("agreement", "Side by side", _AGREE if agreement.same(known) else "",
          agreement.shown(known, names, scale) if several else ""),
         ("answers", "Labels" if runs[0].several else own.title, own.lead, each(own.shown)),
-        ("calibration", "Calibration", _SURE, each(lambda _, some: reliability.shown(some))),
+        ("calibration", "Calibration", _SURE, each(reliability.shown)),
         ("lengths", "Lengths", _LONG, lengths.by_length(known, names, scale)),
         ("errors", "Worst errors", lead, each(errors_shown.shown)),
     ]  # fmt: skip
