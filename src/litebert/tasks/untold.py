@@ -6,15 +6,18 @@ reads, up to 512 tokens. Everything that is assumed is told.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from litebert.config import Head
+from litebert.errors import UserError
 from litebert.files import FolderError
 from litebert.interop import folder as folders
 from litebert.interop import hf
+from litebert.tasks import entities
 from litebert.tasks.choice import Choice
 from litebert.tasks.classify import Classify
 from litebert.tasks.cutting import Cut
@@ -72,6 +75,7 @@ def _task(name: str, head: Head, values: dict[str, Any], length: int) -> tuple[T
         case "classify":
             made, said = Classify(names, cut), f"one of {head.labels} classes{unnamed}"
         case "tag":
+            _check_tags(names)
             made, said = Tag(names, length), f"a tag of {head.labels} for each word{unnamed}"
         case "choice":
             made, said = Choice(cut, length // 4), "one of the options of a question"
@@ -80,3 +84,12 @@ def _task(name: str, head: Head, values: dict[str, Any], length: int) -> tuple[T
             made = Span(answerable, length, max(1, length // 3), min(64, length // 4))
             said = "the answer to a question within a context" + (", if there is one" if answerable else "")
     return made, said
+
+
+def _check_tags(names: Sequence[str]) -> None:
+    """Raise where no entities can be read off them."""
+    for name in names:
+        try:
+            entities.parsed(name)
+        except UserError as error:
+            raise FolderError(f"its config names its tags {', '.join(names[:4])} …: {error} (id2label)") from None
