@@ -82,15 +82,14 @@ def test_a_crash_while_the_folder_is_finished_is_mended(
         raise CrashedError
 
     out = tmp_path / "run"
-    with monkeypatch.context() as patched, pytest.raises(CrashedError):
-        match step:
-            case "predictions.jsonl":
-                patched.setattr(seeds.shutil, "copyfile", crash)
-            case "model":
-                patched.setattr(trained.folders, "save", crash)
-            case _:
-                patched.setattr(seeds.sureness, "intervals", crash)
-        tuned(where, out, 3)
+    spoilt: dict[str, tuple[Any, str]] = {
+        "predictions.jsonl": (seeds.shutil, "copyfile"), "model": (trained.folders, "save"),
+        "scores.json": (seeds.sureness, "intervals"),
+    }  # fmt: skip
+    with monkeypatch.context() as patched:
+        patched.setattr(*spoilt[step], crash)
+        with pytest.raises(CrashedError):
+            tuned(where, out, 3)
     tuned(where, out, 3)
     assert everything(out) == everything(whole)
 

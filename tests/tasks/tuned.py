@@ -1,4 +1,4 @@
-"""What do these tests fine-tune? The small model, on tables of sentences with and without a boat; and it may be killed."""
+"""What do these tests fine-tune? The small model, on sentences with and without a boat; and it may be killed."""
 
 from __future__ import annotations
 
