@@ -19,6 +19,25 @@ _KINDS = {
     "span": "the stretch of a text that answers a question",
     "choice": "which of several options is right",
 }  # fmt: skip
+_MEANINGS = {
+    "length": "tokens of a row, special pieces included", "long": "which part of a longer text is read: head, tail, "
+    "head-tail, or mean of windows", "head": "tokens from the beginning with long=head-tail",
+    "stride": "tokens from one window to the next", "question": "tokens of a question, or of question and option",
+    "mode": "full, or features: hidden states are computed once, and only a head learns",
+    "layers": "with mode=features: which are read", "network": "with mode=features: linear or bilstm",
+    "freeze": "so many blocks from below stand still, the embedding with them",
+    "freeze_embedding": "the embedding stands still", "unshare": "every depth gets weights of its own first",
+    "layer_decay": "of the rate, per layer down", "rate": "its peak", "schedule": "how it falls after the peak",
+    "warmup": "a share of the run, or from 1 on steps", "epochs": "times that every example is learnt from",
+    "steps": "instead of epochs", "batch": "examples of a step",
+    "micro": "tokens worked on at a time, for little memory; 0 = all of a step", "decay": "of weights, each step",
+    "beta2": "of the mean of squared gradients", "clip": "longest gradient; 0 = any",
+    "weights": "balanced: rare classes count more", "smoothing": "of the labels",
+    "dropout": "of the body", "attention_dropout": "of who looks at whom", "head_dropout": "before the last layer",
+    "seed": "the first one", "precision": "auto, bfloat16 or float32",
+    "evaluations": "evenly over the run; 0 = once an epoch", "patience": "evaluations without a better score until it "
+    "ends; 0 = to the end",
+}  # fmt: skip
 _WIDTHS = {"up to 512 wide": 1, "wider": 1 << 20}
 _NEEDS = {"always": "always", "answer": "to learn", "never": "if it is there"}
 
@@ -111,10 +130,11 @@ def _show_one(found: dict[str, Any]) -> None:
     usual, sizes = Tuning().model_dump(), found["settings"]
     names = dict.fromkeys([*usual, *(name for diff in sizes.values() for name in diff)])
     rows = [
-        (name, *(_shown(diff.get(name, usual[name])) + ("" if name in diff else " ·") for diff in sizes.values()))
+        (name, *(_shown(diff.get(name, usual[name])) + ("" if name in diff else " ·") for diff in sizes.values()),
+         _MEANINGS[name])
         for name in names
-    ]
-    console.say(console.table(("setting", *(f"models {size}" for size in sizes)), rows))
+    ]  # fmt: skip
+    console.say(console.table(("setting", *(f"models {size}" for size in sizes), "what it is"), rows))
     console.say("· as every task has it; change one with --set NAME=VALUE")
 
 
