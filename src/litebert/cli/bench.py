@@ -6,11 +6,21 @@ from typing import Annotated
 
 import typer
 
-from litebert.cli import bench_data, bench_faults, bench_finetune, bench_from_text, bench_learning, bench_train, console
+from litebert.cli import (
+    bench_data,
+    bench_faults,
+    bench_finetune,
+    bench_from_text,
+    bench_learning,
+    bench_predict,
+    bench_train,
+    console,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Measure this machine, and us beside a peer in the same run.")
 app.command("train")(bench_train.train)
 app.command("finetune")(bench_finetune.finetune)
+app.command("predict")(bench_predict.predict)
 app.command("learning")(bench_learning.learning)
 app.command("from-text")(bench_from_text.from_text)
 app.command("data")(bench_data.data)
