@@ -23,7 +23,7 @@ def answers_of(context: str, value: Any, start: Any = None) -> tuple[Answer, ...
     if isinstance(value, str):
         return (placed(context, value, start),) if value.strip() else ()
     if isinstance(value, dict):
-        texts, starts = value.get("text"), value.get("answer_start", value.get("start"))
+        texts, starts = value.get("text"), _start(value)
         if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
             raise RowError("the answers are not two lists of one length, text and answer_start")
         return tuple(placed(context, text, at) for text, at in zip(texts, starts, strict=True))
@@ -64,4 +64,9 @@ def _one(context: str, value: Any) -> Answer:
         return placed(context, value)
     if not isinstance(value, dict) or "text" not in value:
         raise RowError("an answer is no object with text and answer_start")
-    return placed(context, value["text"], value.get("answer_start", value.get("start")))
+    return placed(context, value["text"], _start(value))
+
+
+def _start(value: dict[str, Any]) -> Any:
+    """Where an answer, or each of a list, is said to stand; a table has null where another row has the other name."""
+    return value["answer_start"] if value.get("answer_start") is not None else value.get("start")

@@ -146,6 +146,6 @@ def _spans(text: str, label: Any) -> Iterator[tuple[int, int, str]]:
                 if not (isinstance(place, list) and len(place) == 2 and all(type(end) is int for end in place)):
                     raise RowError(f"the place of {surface!r} is not a first and a last character")
                 first, last = place
-                if first < 0 or text[first : last + 1] != surface:
+                if first < 0 or last - first + 1 != len(surface) or text[first : last + 1] != surface or not surface:
                     raise RowError(f"{surface!r} does not stand at characters {first} to {last} of the text")
                 yield first, last, kind
