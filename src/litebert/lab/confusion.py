@@ -21,6 +21,8 @@ _STRONGEST = 0.5  # how much of its colour a cell of 100 % has
 
 def shown(run: Tuned, judged: Sequence[Judged]) -> str:
     """The matrix and its classes; where an example may have several labels each is told from its absence only."""
+    if not judged:
+        return ""
     right, said = [one.line["label"] for one in judged], [one.line["prediction"] for one in judged]
     if run.several:
         rows = metrics.sets_by_label([*map(_listed, right)], [*map(_listed, said)])
@@ -28,7 +30,7 @@ def shown(run: Tuned, judged: Sequence[Judged]) -> str:
     pairs = list(zip(map(str, right), map(str, said), strict=True))
     classes = list(dict.fromkeys([*run.labels, *sorted({name for pair in pairs for name in pair})]))
     rows = metrics.by_label([here for here, _ in pairs], [there for _, there in pairs])
-    return f"{confused(classes, pairs)}<h3>Class by class</h3>{table(_in_order(rows, classes))}" if judged else ""
+    return f"{confused(classes, pairs)}<h3>Class by class</h3>{table(_in_order(rows, classes))}"
 
 
 def confused(classes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> str:

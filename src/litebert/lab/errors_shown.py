@@ -13,7 +13,9 @@ MOST = 8  # cards of a list
 
 
 def shown(run: Tuned, judged: Sequence[Judged]) -> str:
-    """The lists of cards; a note where nothing is wrong."""
+    """The lists of cards; a note where nothing is wrong, '' where nothing is known."""
+    if not judged:
+        return ""
     worst, surest = picked(run.kind, judged)
     if not worst:
         return '<p class="note">Nothing: every answer is right.</p>'

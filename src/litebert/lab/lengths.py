@@ -80,8 +80,10 @@ def grouped(tokens: Sequence[int]) -> list[Group]:
         lower = min(small, min(beside, key=lambda place: counts[place]))
         counts[lower : lower + 2] = [counts[lower] + counts[lower + 1]]
         del ends[lower]
-    begins = [min(tokens), *(end + 1 for end in ends[:-1])]
-    return [Group(low, high) for low, high in zip(begins, ends, strict=True)]
+    inside: list[list[int]] = [[] for _ in ends]
+    for each in tokens:
+        inside[bisect_left(ends, each)].append(each)
+    return [Group(min(some), max(some)) for some in inside if some]
 
 
 def mean(scores: Sequence[float]) -> Mean | None:

@@ -22,9 +22,14 @@ def asked(run: Tuned, judged: Sequence[Judged]) -> tuple[list[float], list[bool]
         pairs = [
             (share, name in one.line["label"]) for one in judged for name, share in probabilities(one.line).items()
         ]
-        return [share for share, _ in pairs], [holds for _, holds in pairs], "labels"
+        return [_bound(share) for share, _ in pairs], [holds for _, holds in pairs], "labels"
     sure = [one for one in judged if one.confidence is not None]
-    return [one.confidence or 0.0 for one in sure], [one.right for one in sure], "answers"
+    return [_bound(one.confidence or 0.0) for one in sure], [one.right for one in sure], "answers"
+
+
+def _bound(share: float) -> float:
+    """What is above 1 by rounding is 1."""
+    return min(share, 1.0) if share < 1.0 + 1e-6 else share
 
 
 def shown(run: Tuned, judged: Sequence[Judged]) -> str:
