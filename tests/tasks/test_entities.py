@@ -11,8 +11,8 @@ from litebert.tasks.entities import Entity
 
 CASES = 10_000
 # When a chunk ends between two tags of one type, and when one begins: the tables of conlleval, which seqeval took over.
-ENDS_BETWEEN = {*["EB", "ES", "EO", "BB", "BS", "BO", "IB", "IS", "IO", "SB", "SS", "SO", "EI", "EE", "SI", "SE"]}
-BEGINS_BETWEEN = {*["EB", "ES", "BB", "BS", "IB", "IS", "SB", "SS", "OB", "OS", "EI", "EE", "SI", "SE", "OI", "OE"]}
+_ENDS, _BEGINS = "EB ES EO BB BS BO IB IS IO SB SS SO EI EE SI SE", "EB ES BB BS IB IS SB SS OB OS EI EE SI SE OI OE"
+ENDS_BETWEEN, BEGINS_BETWEEN = set(_ENDS.split()), set(_BEGINS.split())
 
 
 def slowly(tags: list[str]) -> list[Entity]:

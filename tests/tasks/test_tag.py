@@ -138,6 +138,7 @@ def test_weights_even_out_how_often_tags_occur() -> None:
     examples = [Words(("a",) * 10, ("B-x", *["O"] * 9))]
     task = Tag.settled(examples, Tuning(weights="balanced"))
     assert task.weights == pytest.approx((10 / 27, 10 / 3, 1.0))
+    assert Tag.settled(examples, Tuning(smoothing=0.1)).smoothing == 0.1
     _, _, micro = laid(task, examples)
     assert task.counts(micro)["tag"] == pytest.approx(10 / 27 * 9 + 10 / 3)
 
