@@ -18,6 +18,7 @@ import torch
 
 from litebert.data.ahead import ahead
 from litebert.errors import UserError
+from litebert.model import packing
 from litebert.model.model import Model
 from litebert.tasks import given, trained, untold
 from litebert.tasks.batches import BUDGET, Table
@@ -44,7 +45,7 @@ class Said(NamedTuple):
 
 
 class Predictor:
-    """A model that answers. It takes the model over, and may compute in other numbers than it was saved in."""
+    """A model that answers. It takes the model over: its weights are cast and laid out to be read, not to be saved."""
 
     def __init__(
         self, found: Trained, precision: Precision = "auto", batch_tokens: int = 0, window: int = WINDOW
@@ -60,6 +61,8 @@ class Predictor:
         if self.chosen.dtype == torch.bfloat16 and isinstance(found.model, Model):  # once, not in every product
             self._model = found.model.to(torch.bfloat16)
             self._computing = Chosen(torch.float32, "the weights are bfloat16 themselves", self.device.type)
+        if isinstance(found.model, Model):
+            packing.pack(found.model)
 
     def answers(self, texts: Any) -> list[Any]:
         """The answers to one text or to many, as `predict` takes them."""
