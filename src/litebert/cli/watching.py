@@ -14,6 +14,7 @@ from rich.table import Table
 
 from litebert.cli import console
 from litebert.cli.tuning import decided
+from litebert.lab import told as words
 
 _EVERY = 10.0  # seconds between plain lines
 _SMOOTH = 0.95  # of what is shown, the share that stays from one step to the next
@@ -54,6 +55,9 @@ class Watching:
             case "point":
                 self._point, self._ended = event["folder"], []
                 self._line(self._point)
+            case "features":
+                how = f"computed in {words.duration(event['seconds'])}" if event["computed"] else "there from before"
+                self._line(f"hidden states: {event['vectors']:,} vectors of {event['width']:,} numbers, {how}")
             case "start" | "resume":
                 self._smooth, self._step, self._judged = {}, {}, {}
                 self._total, self._began = event["total"], (self._clock(), event["step"])

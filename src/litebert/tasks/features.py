@@ -53,6 +53,15 @@ def ready(made: Ready, folder: Path, tell: Tell = lambda event: None) -> Ready:
     return made._replace(train=train, dev=Asked(made.task, made.dev.examples, dev), learns=learns)
 
 
+def reading(made: Ready) -> Learner:
+    """What will learn, fed by the body itself: one step of it tells what reading the rows will take."""
+    body = body_of(made)
+    head = featured.drawn(body, how_of(made.task, body, made.tuning), made.tuning.seed).to(made.device)
+    found = learner(head, made.task, made.tuning, made.total, made.device)
+    chosen = precision.choose(made.tuning.precision, made.device)
+    return found._replace(trainer=found.trainer._replace(precision=chosen))
+
+
 def learner(head: Featured, task: Task, tuning: Tuning, steps: int, device: torch.device) -> Learner:
     """The head, its optimizer and its schedule over so many steps."""
     allocation.keep()

@@ -14,8 +14,10 @@ import numpy as np
 
 from litebert.optim import groups
 from litebert.optim.groups import Row
+from litebert.tasks import features
 from litebert.tasks import prepared as preparing
 from litebert.tasks.batches import Numbers, Table
+from litebert.tasks.featured import Featured
 from litebert.tasks.prepared import Prepared
 from litebert.train import loop
 
@@ -46,7 +48,8 @@ def outlook(
 ) -> Outlook:  # fmt: skip
     """Rehearse for about so many seconds, and reckon."""
     ready = prepared.ready
-    made = ready.learner(prepared.tuning.seed)
+    features_only = prepared.tuning.mode == "features"
+    made = features.reading(ready) if features_only else ready.learner(prepared.tuning.seed)
     cut = preparing.parts(ready)
     each = _seconds_a_token(made.trainer, prepared, cut, seconds, clock)
     read, judged = _held(ready.train, cut), _held(ready.dev.table, ready.dev.batches)
@@ -54,11 +57,15 @@ def outlook(
     evaluations = len(ready.due())
     learning = made.trainer.optimizer.treated
     count = sum(one.tensor.numel() for one in learning)
+    model = made.trainer.model
+    every = [*model.parameters(), *(model.body.parameters() if isinstance(model, Featured) else ())]
+    # A body that stands still reads everything once; the head's own steps cost next to nothing beside that.
+    tokens = read + judged if features_only else read * epochs + evaluations * judged / _FORWARD
     return Outlook(
         rows=groups.rows(learning), learns=count, remarks=made.frozen.remarks,
-        frozen=sum(one.numel() for one in made.trainer.model.parameters()) - count,
+        frozen=sum(one.numel() for one in every) - count,
         precision=made.trainer.precision.reason, steps=ready.total, epochs=epochs, evaluations=evaluations, tokens=real,
-        padding=1 - real / read, seconds=each * (read * epochs + evaluations * judged / _FORWARD),
+        padding=1 - real / read, seconds=each * tokens,
         tokens_per_s=real / (each * read),
     )  # fmt: skip
 
