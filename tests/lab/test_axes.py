@@ -90,3 +90,21 @@ def test_a_short_series_stays_as_it_is() -> None:
 )  # fmt: skip
 def test_labels_are_short(value: float, text: str) -> None:
     assert axes.plain(value) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((0.0, 2e-4), ["0", "0.5e-4", "1e-4", "1.5e-4", "2e-4"]),
+        ((0.0, 5e-5), ["0", "1e-5", "2e-5", "3e-5", "4e-5", "5e-5"]),
+        ((0.0, 2e-3), ["0", "0.0005", "0.001", "0.0015", "0.002"]),
+        ((-3e-5, 3e-5), ["-3e-5", "-2e-5", "-1e-5", "0", "1e-5", "2e-5", "3e-5"]),
+        ((0.0, 15000.0), ["0", "2500", "5000", "7500", "10k", "12.5k", "15k"]),
+    ],
+)
+def test_labels_of_an_axis_share_their_power_of_ten(values: tuple[float, float], texts: list[str]) -> None:
+    assert axes.labels(axes.axis(values)) == texts
+
+
+def test_labels_of_powers_of_ten_are_their_own() -> None:
+    assert axes.labels(axes.axis((1e-6, 1e-3), log=True)) == ["1e-6", "1e-5", "0.0001", "0.001"]

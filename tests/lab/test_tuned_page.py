@@ -226,3 +226,13 @@ def test_what_shares_no_page_is_refused(one: Path, place: Path, tmp_path: Path) 
         with pytest.raises(UserError, match=message):
             report.write(folders, place / "none.html", **more)
     assert not (place / "none.html").exists()
+
+
+def test_the_best_seed_may_have_collapsed(place: Path) -> None:
+    made = tunings.folder(place / "odd", LINES, SCORES, labels=NAMES, collapsed={1: SAYS})
+    with (made / "seed-1" / "log.jsonl").open("a") as file:
+        file.write(json.dumps({"event": "warning", "step": 60, "kind": "collapsed", "text": SAYS}) + "\n")
+    page = written(made)
+    assert "1 best collapsed" in page.text_of["seeds"]
+    assert f"at step 20 and 40 and 60 and once more: {SAYS}" in page.text_of["warnings"]
+    assert "1 of 3" in page.text.replace("\n", "")

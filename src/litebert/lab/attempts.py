@@ -58,7 +58,7 @@ def _table(run: Tuned, alone: bool) -> str:
     for place, seed in enumerate(run.seeds):
         what = "" if seed.ended else ' <span class="soft">goes on</span>'
         what = ' <b class="good">best</b>' if seed.seed == run.best_seed else what
-        what = ' <b class="bad">collapsed</b>' if seed.collapsed else what
+        what += ' <b class="bad">collapsed</b>' if seed.collapsed else ""
         rows.append([
             (page.swatch(_colour(run, place)) if alone else "") + page.number(seed.seed, str(seed.seed)) + what,
             *(measured.show(measure, seed.scores[measure]) if measure in seed.scores else "—" for measure in measures),

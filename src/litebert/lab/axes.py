@@ -9,6 +9,8 @@ from typing import NamedTuple
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _FEW, _SOME = 6.0, 1e3  # times from end to end, below which powers of ten, or their halves, are too few ticks
 
+_LONG = 6  # characters that have room beside an axis
+
 
 class Axis(NamedTuple):
     """A stretch of numbers, and where it is marked."""
@@ -82,10 +84,19 @@ def plain(value: float) -> str:
         return f"{value / 1e6:.3g}M"
     if size >= 1e4:
         return f"{value / 1e3:.3g}k"
-    if size and size < 1e-3:
+    if size and size < 1e-4:
         mantissa, _, power = f"{value:.2e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
     return f"{value:.4g}"
+
+
+def labels(made: Axis) -> list[str]:
+    """Its ticks, shown alike: small numbers that would be long share a power of ten, 1.5e-4 beside 0.5e-4."""
+    shown = [plain(tick) for tick in made.ticks]
+    if made.log or not any(len(each) > _LONG or "e" in each for each in shown):
+        return shown
+    power = math.floor(math.log10(max(abs(tick) for tick in made.ticks)) + 1e-9)
+    return [f"{tick / 10.0**power:.4g}e{power}" if abs(tick) > 10.0 ** (power - 6) else "0" for tick in made.ticks]
 
 
 def _close(found: Binned, held: list[tuple[float, float]]) -> None:

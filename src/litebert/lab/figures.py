@@ -134,8 +134,8 @@ def _across(lines: Sequence[Line], x: Side) -> Axis:
 def _grid(across: Axis, up: Axis, x: Side) -> str:
     lines = "".join(f"M{_LEFT} {at_y(up, tick):.1f}H{WIDTH - _RIGHT}" for tick in up.ticks)
     side = "".join(
-        f'<text x="{_LEFT - 7}" y="{at_y(up, tick) + 3.8:.1f}" text-anchor="end">{axes.plain(tick)}</text>'
-        for tick in up.ticks
+        f'<text x="{_LEFT - 7}" y="{at_y(up, tick) + 3.8:.1f}" text-anchor="end">{shown}</text>'
+        for tick, shown in zip(up.ticks, axes.labels(up), strict=True)
     )
     foot = HEIGHT - _BOTTOM
     under = "".join(

@@ -24,7 +24,8 @@ def _warnings(who: str, events: Sequence[Event]) -> str:
     for group in sorted(groups, key=lambda group: group[0].get("step", 0)):
         steps = [f"{event['step']:,}" for event in group if "step" in event]
         when = f" at step {' and '.join(steps[:3])}" if steps else ""
-        more = f" and {len(steps) - 3} times more" if len(steps) > 3 else ""
+        left = len(steps) - 3
+        more = f" and {'once' if left == 1 else f'{left} times'} more" if left > 0 else ""
         kind, text = page.text(group[0].get("kind", "warning")), page.text(group[0].get("text", ""))
         found.append(f'<p class="warning">{who}<b>{kind}</b>{when}{more}: {text}</p>')
     return "".join(found)
