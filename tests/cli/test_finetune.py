@@ -78,6 +78,16 @@ def test_a_dry_run_writes_nothing(where: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_head_alone_is_looked_at_and_trained(where: Path, tmp_path: Path) -> None:
+    given = [*command(where, tmp_path / "run"), "--set", "mode=features", "--set", "layers=last"]
+    values = litebert(*given, "--dry-run", "--json").value
+    assert values["learns"] == 2 * 16 + 2
+    done = litebert(*given)
+    assert done.code == 0, done.err
+    assert "34 parameters learn" in done.out
+    assert "the model is " in done.out
+
+
 def test_the_command_and_the_call_leave_the_same(where: Path, tmp_path: Path) -> None:
     done = litebert(*command(where, tmp_path / "by-command", "--json", "--no-report"))
     outcome = tuned(where, tmp_path / "by-call")

@@ -12,7 +12,7 @@ from litebert import family
 from litebert.cli import console
 from litebert.lab import told as words
 from litebert.tasks import sources
-from litebert.tasks.evaluation import told
+from litebert.tasks.examples import Choice, Example, Question, Text, Words
 
 if TYPE_CHECKING:
     from litebert.tasks.outlook import Outlook
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from litebert.tasks.seeds import Outcome
     from litebert.tasks.sweep import Swept
 
-_LABELS, _REASONS, _LETTERS = 12, 3, 400
+_LABELS, _REASONS, _ROWS, _LETTERS = 12, 3, 5, 400
 
 
 def show_data(prepared: Prepared) -> None:
@@ -56,16 +56,28 @@ def _show_example(prepared: Prepared) -> None:
     """The first example decoded, special pieces and all, with what is known of it."""
     ready = prepared.ready
     item = ready.train.items[0]
-    example = told(ready.examples[item.example])
-    for number, row in enumerate(item.rows):
+    for row in item.rows[:_ROWS]:
         text = ready.tokenizer.decode([int(one) for one in row.ids])
-        shown = text if len(text) <= _LETTERS else f"{text[:_LETTERS]} …"
+        shown = text if len(text) <= _LETTERS else f"{text[: _LETTERS // 2]} … {text[-_LETTERS // 2 :]}"
         console.say(f"  {console.literal(shown)}  ({len(row.ids)} tokens)")
-        if number > 4:
-            break
-    label = example.get("label")
-    said = label if not isinstance(label, list) else " ".join(map(str, label))[:_LETTERS]
-    console.say(f"  → {console.literal(said)}  ({console.literal(example['place'])})")
+    if item.rows[_ROWS:]:
+        console.say(f"  and {len(item.rows) - _ROWS} more rows of the same example")
+    example = ready.examples[item.example]
+    console.say(f"  → {console.literal(_answer(example))}  ({console.literal(example.place)})")
+
+
+def _answer(example: Example) -> str:
+    """What is known of an example, in a line."""
+    match example:
+        case Words():
+            return " ".join(example.tags or ())[:_LETTERS]
+        case Question():
+            return " | ".join(dict.fromkeys(one.text for one in example.answers or ())) or "no answer"
+        case Choice():
+            return "not known" if example.answer is None else example.options[example.answer]
+        case Text(label=frozenset()):
+            return ", ".join(sorted(example.label)) or "no label"  # type: ignore[arg-type]
+    return str(example.label)
 
 
 def _share(counts: Counter[str], name: str) -> tuple[str, str]:
@@ -98,7 +110,8 @@ def show_model(prepared: Prepared, seen: Outlook, seeds: int, points: int = 1) -
     ]  # fmt: skip
     columns = ("learns", "tensors", "parameters", "decay", "rate ×")
     console.say(console.table(columns, rows, right=("tensors", "parameters", "rate ×")))
-    still = f", {console.number(seen.frozen)} stand still" if seen.frozen else ""
+    why = "" if tuning.freeze or tuning.freeze_embedding else ", as nothing asks them here"
+    still = f"; {console.number(seen.frozen)} stand still{why}" if seen.frozen else ""
     console.say(f"{console.number(seen.learns)} parameters learn{still}")
     for remark in seen.remarks:
         console.say(f"note: {console.literal(remark)}")
@@ -107,13 +120,19 @@ def show_model(prepared: Prepared, seen: Outlook, seeds: int, points: int = 1) -
     rates = f"{tuning.schedule}, peak {tuning.rate:g}, warm-up {tuning.warmup:g}, {tuning.batch} examples a step"
     lines = [
         ("rate", rates), ("numbers", seen.precision),
-        ("steps", f"{seen.steps:,}: {seen.epochs:.3g} times {len(prepared.source.train):,} examples; judged "
-                  f"{seen.evaluations} times"),
+        ("steps", f"{seen.steps:,}: {seen.epochs:.3g} times {_amount(prepared)}; judged "
+                  f"{'once' if seen.evaluations == 1 else f'{seen.evaluations:,} times'}"),
         ("padding", f"{seen.padding:.1%} of what is read; {console.short(seen.tokens, 'tokens')} an epoch without it"),
         ("speed", f"about {console.short(seen.tokens_per_s, 'tokens/s')}"),
         ("time", f"about {words.duration(seen.seconds)} a seed{many}"),
     ]  # fmt: skip
     console.say(console.table(("", "estimate"), lines))
+
+
+def _amount(prepared: Prepared) -> str:
+    """What an epoch holds; a long text may be several windows."""
+    items, examples = len(prepared.ready.train.items), len(prepared.source.train)
+    return f"{examples:,} examples" + (f" in {items:,} windows" if items != examples else "")
 
 
 def _many(seeds: int, points: int) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from litebert.config import unknown_name
 from litebert.data import order
 from litebert.errors import UserError
-from litebert.tasks import splits
+from litebert.tasks import entities, splits
 from litebert.tasks.benchmarks import BENCHMARKS, Benchmark, Part
 from litebert.tasks.evaluation import known, told
 from litebert.tasks.examples import Example, Left, Read, Text, Words
@@ -130,11 +130,11 @@ def check(kind: Kind, benchmark: Benchmark | None, reading: Reading) -> None:
 
 
 def counted(examples: Sequence[Example]) -> Counter[str]:
-    """How often each label occurs; empty where there is none to count."""
+    """How often each label occurs, of words each kind of entity; empty where there is none to count."""
     found: Counter[str] = Counter()
     for one in examples:
         if isinstance(one, Words):
-            found.update(tag for tag in one.tags or () if tag != "O")
+            found.update(entity.type for entity in entities.entities(one.tags or ()))
         elif isinstance(one, Text) and isinstance(one.label, frozenset):
             found.update(one.label)
         elif isinstance(one, Text) and isinstance(one.label, str):
