@@ -1,8 +1,9 @@
 """How fast is fine-tuning on sentences of natural length, beside transformers' Trainer in the same run?
 
-What counts are real tokens: padding is work that nobody asked for. All are fed the same rows, each by its own way of
-putting them into batches, and begin from random weights, as only speed is measured. A competitor has a process of its
-own; they take turns, and medians are told.
+What counts are real tokens: padding is work that nobody asked for. All are fed the same rows and begin from random
+weights, as only speed is measured. Each puts an epoch into batches by its own ways, and of those batches some are timed
+that stand evenly from the narrowest to the widest: so a minute tells of an epoch, whose padding a few batches of their
+own would overstate. A competitor has a process of its own; they take turns, and medians are told.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from litebert import rng
 from litebert.bench import apart
@@ -45,7 +47,7 @@ def measure(
     words = tokenizers.load(tokenizer)
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows.npz"
-        real = write_rows(_drawn(data, batch * steps), words, rows)
+        lengths = write_rows(_texts(data, batch * (steps + WARM)), words, rows)
         call = {"size": size, "vocab": max(Config().vocab, words.size), "pad": words.specials.pad, "batch": batch,
                 "rows": str(rows), "tokenizer": str(tokenizer)}  # fmt: skip
         found: dict[str, list[dict[str, float]]] = {name: [] for name in ("ours", *modes)}
@@ -55,24 +57,33 @@ def measure(
                 count = max(1, steps // _ALIKE) if name == "default" else steps
                 done.append(apart.measured(f"litebert.bench.finetune_{module}", {**call, "steps": count, "mode": name}))
                 watch(f"round {number + 1}, {name}: {done[-1]['real_tokens_per_s']:,.0f} real tokens/s")
-    return {"size": size, "batch": batch, "steps": steps, "texts": batch * steps, "mean_length": round(real, 2),
-            **_told(found)}  # fmt: skip
+    return {"size": size, "batch": batch, "steps": steps, "texts": len(lengths),
+            "mean_length": round(float(lengths.mean()), 2), **_told(found)}  # fmt: skip
 
 
-def write_rows(examples: Sequence[Text], words: Tokenizer, path: Path) -> float:
-    """What all competitors read: ids one after another, lengths, classes. Gives the mean length."""
+def write_rows(examples: Sequence[Text], words: Tokenizer, path: Path) -> NDArray[np.int64]:
+    """What all competitors read: ids one after another, lengths, classes. Gives the lengths."""
     laid = [row.ids for (row,) in layout.texts(examples, words, Cut(LENGTH))]
     lengths = np.array([len(ids) for ids in laid])
     classes = np.array([LABELS.index(str(example.label)) for example in examples])
     np.savez(path, ids=np.concatenate(laid), lengths=lengths, classes=classes)
-    return float(lengths.mean())
+    return lengths
 
 
-def read_rows(path: str) -> tuple[list[np.ndarray[Any, Any]], list[int]]:
+def read_rows(path: str) -> tuple[list[NDArray[Any]], list[int]]:
     """Every row's ids, special pieces included, and its class."""
     with np.load(path) as found:
         ends = np.cumsum(found["lengths"])
         return np.split(found["ids"], ends[:-1]), found["classes"].tolist()
+
+
+def evenly(batches: Sequence[Sequence[int]], lengths: Sequence[int], steps: int) -> list[Sequence[int]]:
+    """So many of an epoch's batches, evenly from narrow to wide, in a drawn order; the warm-up stands first."""
+    wide = [(len(one) * max(lengths[i] for i in one), sum(lengths[i] for i in one)) for one in batches]
+    order = sorted(range(len(batches)), key=wide.__getitem__)
+    chosen = [batches[order[(2 * i + 1) * len(order) // (2 * steps)]] for i in range(steps)]
+    drawn = rng.generator(0, "bench").permutation(steps).tolist()
+    return [*[chosen[-1]] * WARM, *(chosen[i] for i in drawn)]
 
 
 def rates(tokens: Sequence[int], held: Sequence[int], marks: Sequence[float], batch: int) -> dict[str, float]:
@@ -85,13 +96,12 @@ def rates(tokens: Sequence[int], held: Sequence[int], marks: Sequence[float], ba
             "padding": 1.0 - real / sum(held[WARM : len(marks)])}  # fmt: skip
 
 
-def _drawn(data: Path, count: int) -> list[Text]:
-    """So many texts of a file as SST-2 has them, drawn evenly."""
+def _texts(data: Path, least: int) -> list[Text]:
+    """The texts of a file as SST-2 has them."""
     examples = [one for one in collect(glue.read(data, "sst-2")).examples if isinstance(one, Text)]
-    if len(examples) < count:
-        raise UserError(f"{data} has {len(examples):,} texts, and {count:,} are needed: measure fewer steps (--steps)")
-    chosen = rng.generator(0, "bench").permutation(len(examples))[:count]
-    return [examples[number] for number in chosen.tolist()]
+    if len(examples) < least:
+        raise UserError(f"{data} has {len(examples):,} texts, and {least:,} are needed: measure fewer steps (--steps)")
+    return examples
 
 
 def _told(found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +21,6 @@ from litebert.data.stream import Position
 from litebert.interop import folder as folders
 from litebert.model.model import build
 from litebert.optim.schedule import Progress, Stopwatch
-from litebert.tasks import batches
 from litebert.tasks.batches import Steps, Table
 from litebert.tasks.classify import Classify
 from litebert.tasks.learner import Start, learner
@@ -35,7 +34,7 @@ from litebert.train.loop import Portion
 def measure(
     size: str, vocab: int, pad: int, batch: int, rows: str, tokenizer: str, steps: int, mode: str
 ) -> dict[str, float]:  # fmt: skip
-    """Real tokens a second over an epoch, and the most memory that was held."""
+    """Real tokens a second, and the most memory that was held."""
     task = cast("Task", Classify(finetune.LABELS))
     words, total = tokenizers.load(tokenizer), steps + finetune.WARM
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +43,7 @@ def measure(
         trainer = learner(Start(folder), task, tuning, words, total, torch.device("cpu")).trainer
     table = Table(items_of(rows), pad)
     held: list[int] = []
-    portions = noting(batches.portions(table, Steps(table.widths, batch, 0), task, tuning.micro, Position(0, 0)), held)
+    portions = fed(table, finetune.evenly(epoch(table, batch), table.widths.tolist(), steps), task, held)
     tokens, marks = list[int](), list[float]()
     for step in loop.steps(trainer, portions, Progress(), Stopwatch(time.monotonic), lambda: False):
         tokens.append(step.tokens)
@@ -60,11 +59,19 @@ def items_of(rows: str) -> list[Item]:
             for number, (one, target) in enumerate(zip(ids, classes, strict=True))]  # fmt: skip
 
 
-def noting(portions: Iterator[Portion], held: list[int]) -> Iterator[Portion]:
-    """The same, and how many tokens each step reads, padding included."""
-    for portion in portions:
-        held.append(sum(micro.ids.numel() for micro in portion.micros))
-        yield portion
+def epoch(table: Table, batch: int) -> list[list[int]]:
+    """The batches that a seed's first epoch is put into."""
+    steps = Steps(table.widths, batch, 0)
+    return [steps.items(Position(0, number)).tolist() for number in range(steps.count)]
+
+
+def fed(table: Table, chosen: Sequence[Sequence[int]], task: Task, held: list[int]) -> Iterator[Portion]:
+    """Batches as a seed is fed them, and in `held` how many tokens each has, padding included."""
+    for numbers in chosen:
+        items = np.array(numbers)[::-1]
+        micro = table.fed(items, task)
+        held.append(micro.ids.numel())
+        yield Portion([micro], int(table.tokens[items].sum()), (0, 0))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ _Row = dict[str, Any]
 def measure(
     size: str, vocab: int, pad: int, batch: int, rows: str, tokenizer: str, steps: int, mode: str
 ) -> dict[str, float]:  # fmt: skip
-    """Real tokens a second over an epoch, and the most memory that was held."""
+    """Real tokens a second, and the most memory that was held."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import transformers
 
@@ -32,6 +32,12 @@ def measure(
         num_attention_heads=shape["heads"], intermediate_size=shape["ffn"],
     ))  # fmt: skip
     marks, fed = list[float](), list[tuple[int, int]]()
+
+    class Fed(transformers.Trainer):  # type: ignore[misc]  # the peer is not typed
+        """Takes the batches in the order that they are given."""
+
+        def _get_train_sampler(self, *anything: Any, **more: Any) -> Any:
+            return torch.utils.data.SequentialSampler(self.train_dataset)
 
     class Clock(transformers.TrainerCallback):  # type: ignore[misc]  # the peer is not typed
         """Notes when a step ends."""
@@ -48,13 +54,13 @@ def measure(
         arguments = transformers.TrainingArguments(
             output_dir=folder, per_device_train_batch_size=batch, max_steps=steps + finetune.WARM, learning_rate=1e-5,
             use_cpu=True, bf16=mode == "best", report_to=[], save_strategy="no", logging_steps=10**9,
-            disable_tqdm=True, **(_grouping(transformers.TrainingArguments) if mode == "best" else {}),
+            disable_tqdm=True,
         )  # fmt: skip
         ids, classes = finetune.read_rows(rows)
-        dataset = [{"input_ids": one.tolist(), "labels": label} for one, label in zip(ids, classes, strict=True)]
-        transformers.Trainer(
-            model=model, args=arguments, train_dataset=dataset, data_collator=collate, callbacks=[Clock()]
-        ).train()
+        lengths = [len(one) for one in ids]
+        chosen = finetune.evenly(_epoch(lengths, batch, mode), lengths, steps)
+        dataset = [{"input_ids": ids[i].tolist(), "labels": classes[i]} for numbers in chosen for i in numbers]
+        Fed(model=model, args=arguments, train_dataset=dataset, data_collator=collate, callbacks=[Clock()]).train()
     tokens, held = zip(*fed, strict=True)
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {**finetune.rates(tokens, held, marks, batch), "rss": rss, "threads": torch.get_num_threads()}
@@ -72,10 +78,16 @@ def laid_side_by_side(found: list[_Row], pad: int, length: int) -> dict[str, tor
             "labels": torch.tensor([one["labels"] for one in found])}  # fmt: skip
 
 
-def _grouping(arguments: Any) -> dict[str, Any]:
-    """What asks for rows of like length, by this version's name."""
-    new = "train_sampling_strategy" in arguments.__dataclass_fields__
-    return {"train_sampling_strategy": "group_by_length"} if new else {"group_by_length": True}
+def _epoch(lengths: list[int], batch: int, mode: str) -> list[list[int]]:
+    """The full batches that the peer puts an epoch into: at random, or by its own sampler of like lengths."""
+    from transformers.trainer_pt_utils import LengthGroupedSampler
+
+    draw = torch.Generator().manual_seed(0)
+    if mode == "default":
+        numbers = torch.randperm(len(lengths), generator=draw).tolist()
+    else:
+        numbers = list(LengthGroupedSampler(batch, lengths=lengths, generator=draw))
+    return [numbers[i : i + batch] for i in range(0, len(numbers) // batch * batch, batch)]
 
 
 if __name__ == "__main__":

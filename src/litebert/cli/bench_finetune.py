@@ -15,7 +15,7 @@ def finetune(
     tokenizer: Annotated[Path, typer.Option(help="The folder of a tokenizer.")],
     size: Annotated[str, typer.Option(help="tiny (312 × 4), small (384 × 6) or base (768 × 12).")] = "base",
     batch: Annotated[int, typer.Option(help="Sentences a step.", min=1)] = 32,
-    steps: Annotated[int, typer.Option(help="Steps that are timed in a round, all sentences once.", min=1)] = 24,
+    steps: Annotated[int, typer.Option(help="Steps that are timed in a round.", min=1)] = 24,
     rounds: Annotated[int, typer.Option(help="Times that all are measured, in turn; medians are told.", min=1)] = 2,
     mode: Annotated[list[str] | None, typer.Option(help="The peer's flags: default, best (again for both).")] = None,
     peer: Annotated[bool, typer.Option("--peer/--no-peer", help="Run transformers beside.")] = True,
