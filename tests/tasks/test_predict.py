@@ -14,7 +14,9 @@ import pytest
 import litebert
 from litebert import rng
 from litebert.errors import UserError
+from litebert.tasks import layout
 from litebert.tasks import predict as predicting
+from litebert.tasks.cutting import Cut
 from litebert.tasks.examples import Choice, Example, Question, Text, Words
 from litebert.tasks.predict import Predictor, arriving
 from tasks.finished import TASKS, finished, folder
@@ -61,7 +63,7 @@ def test_company_changes_no_answer(kind: str, preset: str) -> None:
     more = {"max_positions": 40} if preset == "roberta-base" else {}
     together = Predictor(finished(kind, tokenizer, preset, **more), "float32", batch_tokens=300, window=16)
     alone = Predictor(finished(kind, tokenizer, preset, **more), "float32", batch_tokens=1, window=1)
-    examples = asked(kind, 45)
+    examples = asked(kind, 30)
     many = [said.answer for said in together.stream(examples)]
     for example, answer in zip(examples, many, strict=True):
         single = next(alone.stream([example])).answer
@@ -171,6 +173,22 @@ def test_one_text_and_many_are_asked_alike(tmp_path: Path) -> None:
 def test_a_value_that_is_no_example_is_told(kind: str, given: Any, wrong: str) -> None:
     with pytest.raises(UserError, match=wrong):
         Predictor(finished(kind)).answers(given)
+
+
+@pytest.mark.parametrize("tokenizer", [wordpiece_of, unigram_of, xlnet_of])
+def test_a_few_texts_are_cut_into_the_pieces_of_many(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few go through the engine, many through an encoder of ours."""
+    texts = [Text(text) for text in [*sentences(50), "  a  boat ", "x\ty\r\nz", "河山", "", "the (sea)!"]]
+    few = layout.texts(texts, tokenizer(), Cut(24))
+    monkeypatch.setattr(layout, "FEW", 0)
+    many = layout.texts(texts, tokenizer(), Cut(24))
+    assert [row.ids.tolist() for (row,) in few] == [row.ids.tolist() for (row,) in many]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_half_a_character_is_told_by_its_text(count: int) -> None:
+    with pytest.raises(UserError, match=rf"text:{count}: .*half a character"):
+        Predictor(finished("classify")).answers([*sentences(count - 1), "the \ud800 boat"])
 
 
 def test_nothing_asked_is_nothing_answered() -> None:

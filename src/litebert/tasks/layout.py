@@ -23,6 +23,7 @@ from litebert.tasks.task import Row
 from litebert.text.encode import Encoder
 from litebert.text.tokenizer import Tokenizer
 
+FEW = 64  # texts that the engine is given one by one
 _BLANK = re.compile(r"_+")  # where an option is to stand in a question (RACE)
 _SPACES = re.compile(r"[ \t\r\n]{2,}|[\t\r\n]")
 
@@ -97,17 +98,25 @@ def asking(question: str, option: str) -> str:
 def _pool(found: Sequence[str], places: Sequence[Place], tokenizer: Tokenizer) -> _Pool:
     numbers = {text: number for number, text in enumerate(dict.fromkeys(found))}
     try:
-        encoded = Encoder(tokenizer).encode(_evenly_spaced(list(numbers), tokenizer))
-    except UserError:
+        flat, sizes = _encoded(list(numbers), tokenizer)
+    except (UserError, TypeError):  # half a character is no text to the engine
         _refuse_broken(found, places)
         raise
     frame, pieces = frame_of(tokenizer), tokenizer.specials
     parts = [[getattr(pieces, name) for name in part] for part in (frame.before, frame.between, frame.after)]
-    sizes = encoded.lengths.astype(np.int64)
-    total = len(encoded.ids)
-    at = np.cumsum([total, *map(len, parts)]).tolist()
-    ids = np.concatenate([encoded.ids.astype(np.int32), np.array([i for part in parts for i in part], np.int32)])
+    at = np.cumsum([len(flat), *map(len, parts)]).tolist()
+    ids = np.concatenate([flat, np.array([i for part in parts for i in part], np.int32)])
     return _Pool(ids, np.cumsum(sizes) - sizes, sizes, numbers, frame, (at[0], at[1], at[2]))
+
+
+def _encoded(found: list[str], tokenizer: Tokenizer) -> tuple[NDArray[np.int32], Ints]:
+    """The ids of all texts, one after another [P], and how many each has. A few are not worth an encoder."""
+    if len(found) > FEW:
+        encoded = Encoder(tokenizer).encode(_evenly_spaced(found, tokenizer))
+        return encoded.ids.astype(np.int32), encoded.lengths.astype(np.int64)
+    ids = [tokenizer.encode(text) for text in found]
+    flat = np.fromiter((one for text in ids for one in text), np.int32)
+    return flat, np.fromiter(map(len, ids), np.int64, len(ids))
 
 
 def _evenly_spaced(found: list[str], tokenizer: Tokenizer) -> list[str]:
