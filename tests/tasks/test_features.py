@@ -37,7 +37,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def featuring(model: Path, folder: Path, task: Any = None, **tuning: Any) -> Ready:
     """All that a head needs."""
     values = {"mode": "features", "layers": "concat-last-4", "rate": 1e-2, **tuning}
-    return features.ready(ready(model, task, **values), folder)
+    found = features.ready(ready(model, task, **values), folder)
+    assert found is not None
+    return found
 
 
 def trained(made: Ready, folder: Path, seed: int = 0, **more: Any) -> Fitted:
@@ -178,7 +180,9 @@ def test_every_kind_of_task_learns_on_features(kind: str, network: str, model: P
     table = Table(task.items(examples, tokenizer), tokenizer.specials.pad)
     made = Ready(Start(str(model)), task, tuning, tokenizer, examples, table, Asked(task, examples, table))
     folder = tmp_path / "seed-0"
-    done = trained(features.ready(made, tmp_path), folder)
+    found = features.ready(made, tmp_path)
+    assert found is not None
+    done = trained(found, folder)
     assert set(done.scores) == set(task.measures)
     assert len((folder / PREDICTIONS).read_text().splitlines()) == len(examples)
     losses = [event["loss"] for event in record.read(folder) if event["event"] == "step"]

@@ -34,7 +34,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def head(model: Path, folder: Path, network: str) -> Featured:
     """A new head that looks its vectors up."""
     values = {"mode": "features", "layers": "weighted-last-4", "network": network, "seed": 5, "head_dropout": 0.2}
-    found = features.ready(ready(model, Boats(), **values), folder).learner(5).trainer.model
+    made = features.ready(ready(model, Boats(), **values), folder)
+    assert made is not None
+    found = made.learner(5).trainer.model
     assert isinstance(found, Featured)
     return found.eval()
 

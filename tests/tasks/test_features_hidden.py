@@ -56,6 +56,7 @@ def kept(folder: Path, made: Model | None = None, tables: list[Table] | None = N
     told: list[Mapping[str, Any]] = []
     rows = tables or [table((3,), (7,), (2, 5))]
     found = hidden.kept(made or body(), asked or how(), rows, TASK, chosen, folder, tell=told.append, **more)
+    assert found is not None
     return found, told[0]
 
 
@@ -178,6 +179,16 @@ def test_vectors_that_were_cut_off_are_not_taken_for_whole_ones(tmp_path: Path, 
     with pytest.raises(KeyboardInterrupt):
         kept(tmp_path, made)
     assert [path.name for path in tmp_path.iterdir()] == [VECTORS]  # the old ones, of which nothing speaks
+    assert kept(tmp_path)[1]["computed"]
+
+
+def test_who_asks_for_the_end_gets_it_and_the_work_is_done_again(tmp_path: Path) -> None:
+    calls = iter([False] * 2 + [True])
+    found = hidden.kept(
+        body(), how(), [table((3,), (7,), (2, 5))], TASK, FULL, tmp_path, asked_to_stop=lambda: next(calls)
+    )
+    assert found is None
+    assert not (tmp_path / MANIFEST).exists()
     assert kept(tmp_path)[1]["computed"]
 
 

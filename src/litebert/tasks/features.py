@@ -6,6 +6,7 @@ evaluation, the same folders and seeds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -32,15 +33,22 @@ from litebert.train.loop import Trainer
 from litebert.train.precision import Chosen
 
 
-def ready(made: Ready, folder: Path, tell: Tell = lambda event: None) -> Ready:
-    """The same seeds over hidden states, which lie in `folder`; they are computed if they are not there yet."""
+def ready(
+    made: Ready, folder: Path, tell: Tell = lambda event: None, asked_to_stop: Callable[[], bool] = lambda: False
+) -> Ready | None:
+    """The same seeds over hidden states, which lie in `folder`; they are computed if they are not there yet.
+
+    None if somebody asked for the end before.
+    """
     body = body_of(made)
     how = how_of(made.task, body, made.tuning)
     chosen = precision.choose(made.tuning.precision, made.device)
     found = hidden.kept(
         body, how, [made.train, made.dev.table], made.task, chosen, folder / hidden.FOLDER,
-        tokenizer=made.tokenizer.fingerprint, tell=tell,
+        tokenizer=made.tokenizer.fingerprint, tell=tell, asked_to_stop=asked_to_stop,
     )  # fmt: skip
+    if found is None:
+        return None
     mean, spread = hidden.standard(found.vectors[: found.first])
     train, dev = found.tables
 

@@ -50,9 +50,12 @@ class Hidden(NamedTuple):
 
 def kept(
     body: Model, how: How, tables: Sequence[Table], task: Task, chosen: Chosen, folder: Path, *,
-    tokenizer: str = "", tell: Tell = lambda event: None,
-) -> Hidden:  # fmt: skip
-    """The body's vectors for all rows of some tables: those of the folder if they fit, else computed and put there."""
+    tokenizer: str = "", tell: Tell = lambda event: None, asked_to_stop: Callable[[], bool] = lambda: False,
+) -> Hidden | None:  # fmt: skip
+    """The body's vectors for all rows of some tables: those of the folder if they fit, else computed and put there.
+
+    None if somebody asked for the end before.
+    """
     addressed, at = [], 0
     starts: list[NDArray[np.int64]] = []
     for table in tables:
@@ -69,7 +72,8 @@ def kept(
     began = time.monotonic()
     if why:
         _check_room(folder, at * width * _BYTES)
-        _write(body, how, tables, starts, task, chosen, folder, width)
+        if not _written(body, how, tables, starts, task, chosen, folder, width, asked_to_stop):
+            return None
         values = {**depends, "sha256": files.digest(folder / VECTORS)}
         files.write_json(folder / MANIFEST, values)
     tell({"event": "features", "vectors": at, "width": width, "bytes": at * width * _BYTES, "computed": bool(why),
@@ -119,16 +123,25 @@ def _addressed(table: Table, pooled: bool, at: int) -> tuple[Table, NDArray[np.i
     return made, np.array(begins), at
 
 
-def _write(
+def forget(folder: Path) -> None:
+    """Take the vectors away: they can be computed again, and are large."""
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+
+
+def _written(
     body: Model, how: How, tables: Sequence[Table], starts: Sequence[NDArray[np.int64]], task: Task, chosen: Chosen,
-    folder: Path, width: int,
-) -> None:  # fmt: skip
+    folder: Path, width: int, asked_to_stop: Callable[[], bool],
+) -> bool:  # fmt: skip
+    """Whether all vectors are in their file; without a manifest it counts for nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # it speaks of other vectors
     with files.whole(folder / VECTORS) as temporary, temporary.open("wb") as file:
         for table, begins in zip(tables, starts, strict=True):
             for begin, vectors in _computed(body, how, table, begins, task, chosen):
+                if asked_to_stop():
+                    return False
                 _put(file, begin * width * _BYTES, vectors)
+    return True
 
 
 @torch.no_grad()

@@ -22,7 +22,7 @@ from litebert.errors import RunError, UserError
 from litebert.files import FolderError
 from litebert.interop import folder as folders
 from litebert.interop import tensors
-from litebert.tasks import featured, features, fit, learner, standing, sureness, trained
+from litebert.tasks import featured, features, fit, hidden, learner, standing, sureness, trained
 from litebert.tasks.bootstrap import Interval
 from litebert.tasks.fit import PREDICTIONS, SCORES, Fitted, Tell
 from litebert.tasks.prepared import Prepared
@@ -90,7 +90,10 @@ def _trained(
     measure = ready.task.measures[0]
     numbers = range(prepared.tuning.seed, prepared.tuning.seed + seeds)
     if prepared.tuning.mode == "features" and any(fit.finished(place(path, number)) is None for number in numbers):
-        ready = features.ready(ready, path, tell)
+        found = features.ready(ready, path, tell, asked_to_stop)
+        if found is None:
+            return Outcome(path, measure, (), None, {}, len(ready.dev.examples), stopped=True)
+        ready = found
     for number in numbers:
         fitted = None
         if not asked_to_stop() or fit.finished(place(path, number)) is not None:
@@ -101,8 +104,9 @@ def _trained(
         _keep_best(path, done, measure)
     winner = best(done, measure)
     assert winner is not None
-    found = _left(prepared, path, done, winner, measure)
-    return Outcome(path, measure, tuple(done), winner, found, len(ready.dev.examples))
+    interval = _left(prepared, path, done, winner, measure)
+    hidden.forget(path)
+    return Outcome(path, measure, tuple(done), winner, interval, len(ready.dev.examples))
 
 
 def place(folder: Path, seed: int) -> Path:

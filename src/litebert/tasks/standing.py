@@ -15,7 +15,7 @@ from typing import Any
 from litebert.errors import UserError
 from litebert.files import FolderError
 from litebert.interop import folder as folders
-from litebert.tasks import trained
+from litebert.tasks import hidden, trained
 from litebert.tasks.fit import PREDICTIONS, SCORES
 from litebert.tasks.prepared import Prepared
 from litebert.tasks.trained import TASK, TUNING
@@ -76,6 +76,7 @@ def cleared(folder: Path) -> None:
     """What a fine-tuning left is taken away."""
     for seed in folder.glob("seed-*"):
         shutil.rmtree(seed, ignore_errors=True)
+    hidden.forget(folder)
     for name in (folders.OURS, SCORES, PREDICTIONS, TASK, TUNING):
         (folder / name).unlink(missing_ok=True)
 
