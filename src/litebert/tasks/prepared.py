@@ -149,7 +149,7 @@ def prepare(
 def table(task: Task, examples: list[Example], model: Shaped, device: torch.device) -> Table:
     """Rows for examples, as a model of this shape wants them."""
     config, tokenizer = model.config, model.tokenizer
-    segments = config.segments > 0 or config.positions == "relative"
+    segments = config.segments > 1 or config.positions == "relative"
     return Table(task.items(examples, tokenizer), tokenizer.specials.pad, segments=segments,
                  left=dress_of(tokenizer).left, device=device)  # fmt: skip
 
