@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from litebert.model import linear as module
+from litebert.model import onednn
 from litebert.model.linear import activate, linear
 from model.specimens import CORNERS, make, noise, tokens
 
@@ -92,19 +93,19 @@ def test_a_weight_of_a_class_of_its_own_is_asked_for_the_product() -> None:
 def in_halves(monkeypatch: pytest.MonkeyPatch, wanted: bool) -> list[int]:
     """As on a CPU with matrix units where halves win, or not; gives back the rows of every product that is made."""
     rows: list[int] = []
-    call = module._call
+    call = onednn._call
 
     def counted(x: Tensor, **more: Any) -> Tensor:
         rows.append(x.numel() // x.shape[-1])
         return call(x, **more)
 
-    monkeypatch.setattr(module, "AMX", True)
-    monkeypatch.setattr(module, "halves_win", lambda *shape: wanted)
-    monkeypatch.setattr(module, "_call", counted)
+    monkeypatch.setattr(onednn, "AMX", True)
+    monkeypatch.setattr(onednn, "halves_win", lambda *shape: wanted)
+    monkeypatch.setattr(onednn, "_call", counted)
     return rows
 
 
-@pytest.mark.skipif(not module._bf16_in_hardware(), reason="this CPU has no products in bfloat16")
+@pytest.mark.skipif(not onednn.bfloat16_in_hardware(), reason="this CPU has no products in bfloat16")
 @pytest.mark.parametrize("activation", [None, "gelu_tanh"])
 @pytest.mark.parametrize("shape", [(256, 24), (3, 131, 24), (2, 5, 37, 24)], ids=str)
 @pytest.mark.parametrize("bias", [True, False], ids=["with bias", "without bias"])
@@ -119,7 +120,7 @@ def test_two_halves_are_the_whole(bias, shape, activation, monkeypatch) -> None:
     torch.testing.assert_close(found.double(), exact(x, layer, activation), atol=2**-7, rtol=2**-7)
 
 
-@pytest.mark.skipif(not module._bf16_in_hardware(), reason="this CPU has no products in bfloat16")
+@pytest.mark.skipif(not onednn.bfloat16_in_hardware(), reason="this CPU has no products in bfloat16")
 @pytest.mark.parametrize("rows, out, wanted, made", [
     (256, 128, True, [128, 128]), (256, 128, False, [256]), (255, 128, True, [255]), (512, 128, True, [512]),
     (300, 600, True, [150, 150]), (300, 602, True, [300]),
@@ -144,9 +145,9 @@ def test_halves_win_by_a_sixth_or_not_at_all(whole, half, threads, wins, monkeyp
         now[0] += (whole if len(x) == 512 else half) + (1.0 if len(calls) == 9 else 0.0)
         return x
 
-    monkeypatch.setattr(module, "_call", call)
-    monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
-    assert module.halves_win.__wrapped__(512, 8, 512, threads) is wins
+    monkeypatch.setattr(onednn, "_call", call)
+    monkeypatch.setattr(onednn.time, "perf_counter", lambda: now[0])
+    assert onednn.halves_win.__wrapped__(512, 8, 512, threads) is wins
     assert calls == ([] if threads == 1 else [256, 256, 512] * 6)
 
 
@@ -160,20 +161,20 @@ def test_views_that_are_not_contiguous_are_read_right(activation) -> None:
                                        atol=1e-5, rtol=0)  # fmt: skip
 
 
-def test_onednn_serves_only_where_no_gradient_is_wanted() -> None:
-    if not torch.backends.mkldnn.is_available():
+def test_onednn_is_asked_only_for_what_it_is_fast_in() -> None:
+    if not onednn.BUILT_IN:
         pytest.skip("this PyTorch has no oneDNN")
     layer, x = layer_of(True), noise(2, 24)
-    assert not module._onednn_serves(x, layer.weight, layer.bias)
+    given = module._given(x, layer.weight, layer.bias)
+    assert given is not None
+    assert given.learns
     layer.weight.requires_grad_(False)
-    assert not module._onednn_serves(x, layer.weight, layer.bias)  # its bias may be what learns
+    assert module._given(x, layer.weight, layer.bias).learns  # its bias may be what learns
     with torch.no_grad():
-        assert module._onednn_serves(x, layer.weight, layer.bias)
-        assert not module._onednn_serves(x.double(), layer.weight, layer.bias)  # mixed types are F.linear's to refuse
-        assert not module._onednn_serves(x[:0], layer.weight, layer.bias)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert not module._onednn_serves(x, layer.weight, layer.bias)
-            assert linear(x, layer).dtype == torch.bfloat16
+        assert not module._given(x, layer.weight, layer.bias).learns
+        assert module._given(x.double(), layer.weight.double(), None) is None
+        assert module._given(x.double(), layer.weight, layer.bias) is None  # mixed types are F.linear's to refuse
+        assert module._given(x[:0], layer.weight, layer.bias) is None
         assert linear(x[:0], layer, "relu").shape == (0, 7)
 
 

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 
 from litebert.config import Config
 from litebert.model import relative, rotary
-from litebert.model.linear import AMX, linear
+from litebert.model.linear import linear
+from litebert.model.onednn import AMX
 
 Path = Literal["auto", "eager", "fused"]
 _EAGER_BYTES = 2**30  # above this the eager path's scores would not be worth their memory

@@ -1,24 +1,21 @@
 """How is one dense layer computed fastest, with the same numbers?
 
-On CPU without gradients oneDNN's own product is called: on AMD it runs float32 at twice the rate of the MKL routine
-that `F.linear` picks, and it folds the activation in (tanh-GELU alone costs as much as a third of the product). On CPUs
-with matrix units (AMX) it keeps all threads but one idle at some shapes; what it does with them is measured once.
+On CPU by oneDNN's own product: without gradients with the activation folded in (tanh-GELU alone costs as much as a
+third of the product), with gradients by `dense.py`. Elsewhere, and for layers that are more than their weight, by
+PyTorch.
 """
 
 from __future__ import annotations
 
-import functools
-import time
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from litebert.config import Activation
-
-# activation -> the (attribute, algorithm) pair that oneDNN's fused product takes
-_FUSED = {None: ("none", ""), "gelu_erf": ("gelu", "none"), "gelu_tanh": ("gelu", "tanh"), "relu": ("relu", ""),
-          "tanh": ("tanh", "")}  # fmt: skip
+from litebert.model import casting, onednn
+from litebert.model.dense import Dense, TanhGelu
 
 
 def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
@@ -29,6 +26,9 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
         case "gelu_erf":
             return F.gelu(x)
         case "gelu_tanh":
+            if x.requires_grad and x.dtype == torch.bfloat16 and _ours(x):
+                y: Tensor = TanhGelu.apply(x)  # type: ignore[no-untyped-call]
+                return y
             return F.gelu(x, approximate="tanh")
         case "relu":
             return F.relu(x)
@@ -40,74 +40,54 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
 def linear(x: Tensor, layer: nn.Linear, activation: Activation | str | None = None) -> Tensor:
     """`activation(x · Wᵀ + b)`; a layer that was wrapped, replaced or hooked is called as it is."""
     plain = type(layer) is nn.Linear and not layer._forward_hooks and not layer._forward_pre_hooks
-    if plain and _onednn_serves(x, layer.weight, layer.bias):
-        return _onednn(x, layer.weight, layer.bias, activation)
-    return activate(layer(x), activation)
+    given = _given(x, layer.weight, layer.bias) if plain else None
+    if given is None:
+        return activate(layer(x), activation)
+    if given.learns:
+        return activate(Dense.apply(*given[:3]), activation)  # type: ignore[no-untyped-call]
+    return onednn.dense(given.x, given.weight, given.bias, activation)
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`x · Wᵀ + b` for a weight that belongs to no layer: the word table as a decoder."""
-    return _onednn(x, weight, bias, None) if _onednn_serves(x, weight, bias) else F.linear(x, weight, bias)
+    given = _given(x, weight, bias)
+    if given is None:
+        return F.linear(x, weight, bias)
+    if given.learns:
+        y: Tensor = Dense.apply(*given[:3])  # type: ignore[no-untyped-call]
+        return y
+    return onednn.dense(*given[:3])
 
 
-def _onednn(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation | str | None) -> Tensor:
-    attribute, algorithm = _FUSED[None if activation == "none" else activation]
-    call = functools.partial(_call, weight=weight, bias=bias, attribute=attribute, algorithm=algorithm)
-    out, rows = weight.shape[0], x.numel() // x.shape[-1]
-    # It happens only where rows and columns are about as many. The last bits may differ, as with any other batch.
-    doubtful = x.dtype == torch.bfloat16 and AMX and max(256, out // 2) <= rows < 4 * out
-    if doubtful and halves_win(128 * round(rows / 128), x.shape[-1], out, torch.get_num_threads()):
-        parts = x.reshape(rows, -1).chunk(2)
-        return torch.cat([call(part) for part in parts]).view(*x.shape[:-1], out)
-    return call(x)
+class _Given(NamedTuple):
+    """The arguments of a product as oneDNN takes them: of one type."""
+
+    x: Tensor
+    weight: Tensor
+    bias: Tensor | None
+    learns: bool
 
 
-def _call(x: Tensor, weight: Tensor, bias: Tensor | None, attribute: str, algorithm: str) -> Tensor:
-    y: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, attribute, [], algorithm)
-    return y
-
-
-@functools.cache
-def halves_win(rows: int, wide: int, out: int, threads: int) -> bool:
-    """Whether two products of half the rows take less time here than the whole [rows, wide] · [wide, out], by a sixth.
-
-    oneDNN 3.12 gives [1024, 768] · [768, 768] to one thread of two, and [512, 768] to both (LOG.md, 2026-11-19).
-    """
-    if threads < 2:
-        return False
-    x, weight = torch.ones(rows, wide, dtype=torch.bfloat16), torch.ones(out, wide, dtype=torch.bfloat16)
-    call = functools.partial(_call, weight=weight, bias=None, attribute="none", algorithm="")
-    best = [float("inf")] * 2
-    for turn in range(12):  # in turn, so that a slow moment of the machine slows both; the first two warm up
-        began = time.perf_counter()
-        call(x) if turn % 2 else torch.cat([call(part) for part in x.chunk(2)])
-        if turn > 1:
-            best[turn % 2] = min(best[turn % 2], time.perf_counter() - began)
-    return 7 * best[0] < 6 * best[1]
-
-
-_BUILT_IN = bool(torch.backends.mkldnn.is_available())  # type: ignore[no-untyped-call]
-AMX = torch.cpu._is_amx_tile_supported()  # whether this CPU has matrix units
-
-
-def _onednn_serves(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:
-    """Inference on CPU, one dtype, not under autocast (which would have to cast the arguments), nor while compiling:
-    inductor makes code for it only where weights are constants, and picks its own product anyway. Nor for a weight of
-    a class of its own (quantised, spread over processes), which only `F.linear` asks what it is."""
+def _given(x: Tensor, weight: Tensor, bias: Tensor | None) -> _Given | None:
+    """What oneDNN multiplies, cast as autocast would; None where it is not asked: elsewhere than on the CPU, for types
+    it is slow in, for no rows, and for a weight of a class of its own (quantised, spread over processes), which only
+    `F.linear` asks what it is."""
+    if type(weight) not in (nn.Parameter, Tensor) or x.numel() == 0 or not _ours(x):
+        return None
+    dtype = casting.of_products(x)
+    if not onednn.knows(dtype):
+        return None
+    if dtype == x.dtype and not torch.is_autocast_enabled("cpu"):
+        if weight.dtype != dtype or (bias is not None and bias.dtype != dtype):
+            return None  # mixed types are F.linear's to refuse
+    else:
+        x, weight = x.to(dtype), casting.cast(weight, dtype)
+        bias = None if bias is None else casting.cast(bias, dtype)
     learns = x.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad)
-    return (
-        _BUILT_IN
-        and x.device.type == "cpu"
-        and type(weight) in (nn.Parameter, Tensor)
-        and x.dtype == weight.dtype
-        and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _bf16_in_hardware()))
-        and not (torch.is_grad_enabled() and learns)
-        and not torch.is_autocast_enabled("cpu")
-        and not torch.compiler.is_compiling()
-        and x.numel() > 0
-    )
+    return _Given(x, weight, bias, learns and torch.is_grad_enabled())
 
 
-@functools.cache
-def _bf16_in_hardware() -> bool:
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+def _ours(x: Tensor) -> bool:
+    """On the CPU, and not while compiling: inductor makes code for oneDNN's product only where weights are constants,
+    and picks its own product anyway."""
+    return x.device.type == "cpu" and onednn.BUILT_IN and not torch.compiler.is_compiling()

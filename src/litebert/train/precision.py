@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import torch
 
 from litebert.errors import UserError
+from litebert.model import casting
 
 Precision = Literal["auto", "bfloat16", "float32"]
 
@@ -25,7 +26,10 @@ class Chosen(NamedTuple):
         """What a forward pass runs in."""
         if self.dtype == torch.float32:
             return contextlib.nullcontext()
-        return torch.autocast(self.device, dtype=self.dtype)
+        stack = contextlib.ExitStack()
+        stack.enter_context(torch.autocast(self.device, dtype=self.dtype))
+        stack.enter_context(casting.once())
+        return stack
 
 
 def choose(wanted: Precision, device: torch.device) -> Chosen:
