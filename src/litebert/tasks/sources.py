@@ -105,7 +105,7 @@ def source(
                   f"(a share of {held_out:g}, seed {seed})", *parted.notes]  # fmt: skip
     else:
         answered = judged.examples
-        notes += _unseen(examples, answered)
+        notes += [*_unseen(examples, answered), *splits.on_both(examples, answered)]
     if most and most < len(examples):
         drawn = np.sort(order.permute(np.arange(most), len(examples), seed, 0))
         notes.append(f"{most:,} of {len(examples):,} examples are learnt from, drawn by seed {seed}")

@@ -68,10 +68,14 @@ def notes(train: Sequence[Example], dev: Sequence[Example]) -> list[str]:
         told.append(f"labels that the development set does not have: {_shown(unseen)}")
     if unknown := sorted(label for label in judged if both[label] > 1 and label not in learnt):
         told.append(f"labels that the training set does not have: {_shown(unknown)}")
+    return [*told, *on_both(train, dev)]
+
+
+def on_both(train: Sequence[Example], dev: Sequence[Example]) -> list[str]:
+    """What is to be told of texts that are learnt from and judged by."""
     known = {_text(one) for one in train}
-    if twice := sum(_text(one) in known for one in dev):
-        told.append(f"{twice:,} of {len(dev):,} development examples share their text with training examples")
-    return told
+    twice = sum(_text(one) in known for one in dev)
+    return [f"{twice:,} of {len(dev):,} development examples share their text with training examples"] if twice else []
 
 
 def _units(examples: Sequence[Example], seed: int) -> list[_Unit]:
