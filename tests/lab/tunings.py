@@ -111,7 +111,7 @@ def kinds() -> dict[str, dict[str, Any]]:
     return {
         "classify": {"lines": two, "scores": [share], "labels": ["no", "yes"]},
         "several": {"lines": several, "scores": [{"f1_micro": 0.5, "exact": 0.25}], "labels": ["a", "b", "c"],
-                    "task": {"problem": "multi"}},
+                    "task": {"problem": "multiple"}},
         "regress": {"lines": scored, "scores": [far], "kind": "regress"},
         "tag": {"lines": tagged, "scores": [{"f1": 0.5}], "kind": "tag", "labels": ["O", "B-thing", "B-place"]},
         "span": {"lines": answers, "scores": [{"f1": 0.5, "exact": 0.25}], "kind": "span"},

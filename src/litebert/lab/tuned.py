@@ -70,7 +70,7 @@ class Tuned:
         self.kind, self.benchmark = str(task.get("kind", "")), str(task.get("benchmark") or "")
         settled = task.get("task") or {}
         self.judge = str(settled.get("judge") or "squad")  # of answers: whose script
-        self.several = settled.get("problem") == "multi"  # whether an example may have several labels
+        self.several = settled.get("problem") == "multiple"  # whether an example may have several labels
         self.labels = [str(label) for label in task.get("labels") or ()]
         self.seeds = _seeds(folder, scores)
         told = [str(name) for name in task.get("measures") or ()]
