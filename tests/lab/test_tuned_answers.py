@@ -202,3 +202,11 @@ def test_nothing_known_is_nothing_shown(tmp_path: Path) -> None:
     assert confusion.shown(run, some) == ""
     assert reliability.shown(run, some) == ""
     assert lengths.by_length([some], ["x"], judged.scale(run)) == ""
+
+
+def test_of_many_classes_the_pairs_confused_most_come_first(tmp_path: Path) -> None:
+    names = [f"c{i:02d}" for i in range(13)]
+    pairs = [("c01", "c02", 0.5)] * 2 + [("c03", "c04", 0.5)] * 5 + [(name, name, 0.5) for name in names]
+    html = confusion.shown(*known(tmp_path, **sorted_into(pairs, names))).partition("Class by class")[0]
+    assert numbers(html) == [5, 5 / 6, 6, 2, 2 / 3, 3]
+    assert "matrix" not in html

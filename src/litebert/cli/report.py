@@ -1,4 +1,4 @@
-"""`litebert report`: a run, or several beside one another, as one page to look at."""
+"""`litebert report`: a run or a fine-tuning, or several beside one another, as one page to look at."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = "report.html"
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, finished or not; several are compared.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs or of fine-tunings, finished or not.")],
     out: Annotated[
         Path | None, typer.Option(help=f"The page to write: by default {PAGE} in the run, of several runs here.")
     ] = None,
@@ -28,8 +28,10 @@ def report(
 ) -> None:
     """Write a page that shows what training came to: one file, which needs no network.
 
-    Curves of loss and accuracy against steps, tokens and time, what each layer does, hidden words guessed before and
-    after training, nearest words, trust ratios, warnings and the recipe. Several runs share one page.
+    Of pre-training: curves of loss and accuracy against steps, tokens and time, what each layer does, hidden words
+    guessed before and after training, nearest words, trust ratios, warnings and the recipe. Of a fine-tuning: its seeds
+    and their curves, what is taken for what, calibration, scores by length, the worst errors and the settings. Several
+    runs share one page, several fine-tunings of one task too.
 
     [bold]litebert report RUN --shards shards[/]   [bold]litebert report RUN OTHER --out compared.html[/]
     """
