@@ -210,3 +210,26 @@ def test_of_many_classes_the_pairs_confused_most_come_first(tmp_path: Path) -> N
     html = confusion.shown(*known(tmp_path, **sorted_into(pairs, names))).partition("Class by class")[0]
     assert numbers(html) == [5, 5 / 6, 6, 2, 2 / 3, 3]
     assert "matrix" not in html
+
+
+def test_a_share_lies_where_wilson_says() -> None:
+    assert lengths.wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert lengths.wilson(0.0, 20) == pytest.approx((0.0, 0.1611), abs=1e-4)
+
+
+def test_the_highest_score_is_in_the_last_band_and_a_distance_is_shown(tmp_path: Path) -> None:
+    made = tunings.kinds()["regress"]
+    made["lines"] = [{**made["lines"][0], "label": float(i % 6), "prediction": 2.25} for i in range(12)]
+    run, some = known(tmp_path, **made)
+    bands = re.findall(r"<tr><th>(.*?)</th>(.*?)</tr>", regressed.shown(some).partition("<tbody>")[2])
+    assert (bands[-1][0], numbers(bands[-1][1])) == ("4 to 5", [4, 4.5, 2.25, 2.25])
+    assert sum(numbers(row)[0] for _, row in bands) == 12
+    first = errors_shown.shown(run, some).partition("too low")[0]
+    assert numbers(first) == [5.0, 2.25, 2.75]  # is, said, how far off
+
+
+def test_an_entity_beside_another_does_not_touch_it(tmp_path: Path) -> None:
+    made = tunings.kinds()["tag"]
+    line = {**made["lines"][0], "words": ["a", "b"], "text": "a b"}
+    made["lines"] = [{**line, "label": ["B-x", "O"], "prediction": ["O", "B-x"]}]
+    assert tagged.mistakes(known(tmp_path, **made)[1]) == {"invented": 1, "missed": 1}

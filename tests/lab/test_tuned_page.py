@@ -113,6 +113,8 @@ def test_curves_lie_where_the_log_says(page: Page) -> None:
     asked = page.drawn("Accuracy in % against steps, every seed")["seed 1"]
     expected = [(step, 100 * tunings.told(1, step, 0.9)) for step in (20, 40, 60)]
     assert asked == [(pytest.approx(x, abs=0.1), pytest.approx(y, abs=0.1)) for x, y in expected]
+    matthews = page.drawn("Matthews against steps, every seed")["seed 1"]
+    assert matthews[-1] == (pytest.approx(60, abs=0.1), pytest.approx(0.7, abs=0.005))
     assert page.drawn("Learning rate against steps")["every seed"][-1] == (60, pytest.approx(6e-5, rel=0.01))
     assert "always “no” 70.0 %" in page.text_of["curves"]
 
