@@ -104,6 +104,7 @@ def _mended(text: str, ids: NDArray[np.int32], offsets: Sequence[tuple[int, int]
         if end > begin and text[end - 1 : end + 1] in _QUOTES:
             last = at
             while last < len(begins) and begins[last] <= end:  # a bare space stands where its word begins
+                ends[last] -= ends[last] == begins[last]
                 begins[last] -= 1
                 last += 1
     return Located(text, ids, begins, ends)
