@@ -27,7 +27,7 @@ def data(run: Path) -> Path:
 
 
 def test_a_person_and_a_program_are_told_the_same(run: Path, data: Path, tmp_path: Path) -> None:
-    call = ("evaluate", run, "--data", data, "--columns", "text=review", "--columns", "label=stars")
+    call = ("evaluate", run, "--data", data, "--text", "review", "--columns", "label=stars")
     told = litebert(*call, "--json").value
     shown = litebert(*call, "--output", tmp_path / "out.jsonl").out
     assert told["examples"] == 100
@@ -46,7 +46,7 @@ def test_a_person_and_a_program_are_told_the_same(run: Path, data: Path, tmp_pat
     ("arguments", "wrong"),
     [
         (("--output", "out.csv"), "name it out.jsonl"),
-        (("--columns", "review"), "role=column"),
+        (("--columns", "review"), "name=column"),
         (("--part", "valid"), "choose train, dev, test"),
         (("--columns", "text=nope"), "no column 'nope'"),
         (("regress",), "fine-tuned to classify"),

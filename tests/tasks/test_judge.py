@@ -13,6 +13,7 @@ from litebert.tasks import judge
 from litebert.tasks.examples import Answer, Example, Question, Text, Words
 from litebert.tasks.judge import NOTHING, Slip
 from litebert.tasks.predict import Predictor
+from litebert.tasks.sources import Reading
 from litebert.tasks.span import Answered
 from litebert.tasks.tag import Tagged
 from tasks.finished import finished, folder
@@ -116,6 +117,6 @@ def test_data_of_another_task_are_refused(task: str, rows: list[tuple[str, str]]
 def test_rows_that_are_no_examples_are_counted(tmp_path: Path) -> None:
     run = folder("classify", tmp_path / "run")
     data = csv(tmp_path / "mine.csv", [("x", "calm"), ("", "old"), ("the sea", "old")], "text,label")
-    found = litebert.evaluate(run, data, bad="skip")
+    found = litebert.evaluate(run, data, reading=Reading(bad="skip"))
     assert found.examples == 2
     assert [one.place.row for one in found.left] == [3]

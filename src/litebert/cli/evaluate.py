@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from litebert.cli import console
+from litebert.cli.columns import (
+    BadRows,
+    Columns,
+    Delimiter,
+    Header,
+    LabelColumn,
+    PairColumn,
+    Several,
+    TextColumn,
+    reading,
+)
 from litebert.cli.stopping import stoppable
 from litebert.errors import UserError
 
@@ -25,14 +36,9 @@ def evaluate(
         str | None, typer.Argument(help="A benchmark, or for a file of your own its kind; unsaid: as it was learnt.")
     ] = None,
     part: Annotated[str, typer.Option(help="Of a benchmark's folder: dev, test or train.")] = "dev",
-    columns: Annotated[
-        list[str] | None, typer.Option(help="Of a file of your own: --columns text=review (`litebert tasks`).")
-    ] = None,
-    several: Annotated[str, typer.Option(help="What parts the labels of one row, where it may have several.")] = "",
+    text: TextColumn = "", pair: PairColumn = "", label: LabelColumn = "", columns: Columns = None,
+    delimiter: Delimiter = "", header: Header = True, several: Several = "", bad: BadRows = "",
     output: Annotated[Path | None, typer.Option(help="A .jsonl file: every example with its answer.")] = None,
-    bad: Annotated[
-        str, typer.Option(help="A row that is no example: refuse, or skip; unsaid: skip where the benchmark has such.")
-    ] = "",
     batch_tokens: Annotated[
         int, typer.Option(help="Tokens that are read at once, padding included; 0 = as suits the machine.", min=0)
     ] = 0,
@@ -46,24 +52,22 @@ def evaluate(
 
     [bold]litebert evaluate RUN --data GLUE[/]
 
-    [bold]litebert evaluate RUN classify --data mine.csv --columns text=review --columns label=stars[/]
+    [bold]litebert evaluate RUN --data mine.csv --text review --label stars[/]
     """
-    if bad not in ("", "refuse", "skip"):
-        raise UserError(f"--bad {bad!r} is unknown: choose refuse or skip")
     if precision not in ("auto", "bfloat16", "float32"):
         raise UserError(f"--precision {precision!r} is unknown: choose auto, bfloat16 or float32")
     if output is not None and output.suffix != ".jsonl":
         raise UserError(f"--output {output} does not end in .jsonl: name it {output.with_suffix('.jsonl')}")
     if output is not None and not output.parent.is_dir():
         raise UserError(f"{output.parent} is no folder: make it first")
-    named = dict(_column(one) for one in columns or [])
     from litebert.tasks import judge
+    from litebert.tasks.predict import opened
 
     with stoppable("nothing is written"):
-        found = judge.evaluate(
-            model, data, task or "", part=part, columns=named, several=several, bad=bad or None, device=device,  # type: ignore[arg-type]
-            precision=precision, batch_tokens=batch_tokens,  # type: ignore[arg-type]
-        )  # fmt: skip
+        predictor, remarks = opened(model, device=device, precision=precision, batch_tokens=batch_tokens)  # type: ignore[arg-type]
+        given = {"text": text, "pair": pair, "label": label}
+        read = reading(predictor.kind, given, columns, delimiter, header, several, bad)
+        found = judge.held(predictor, data, task or "", part, read)._replace(remarks=remarks)
     for remark in found.remarks:
         typer.echo(f"litebert: {remark}", err=True)
     for one in found.left[:_LEFT]:
@@ -88,13 +92,6 @@ def values(found: Judgement) -> dict[str, Any]:
         "left": len(found.left), "seconds": round(found.seconds, 3),
     }  # fmt: skip
     return {name: value for name, value in told.items() if name != "lines"}
-
-
-def _column(one: str) -> tuple[str, str]:
-    name, equals, column = one.partition("=")
-    if not equals or not name or not column:
-        raise UserError(f"--columns {one!r} is not of the form role=column: write --columns text=review")
-    return name, column
 
 
 def _write(found: Judgement, output: Path) -> None:

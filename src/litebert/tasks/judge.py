@@ -23,7 +23,7 @@ from litebert.tasks.examples import Choice, Example, Left, Question, Read, Text,
 from litebert.tasks.predict import Predictor, opened
 from litebert.tasks.readers import own
 from litebert.tasks.readers.columns import KINDS
-from litebert.tasks.readers.faults import Bad
+from litebert.tasks.sources import Reading, check
 from litebert.train.precision import Precision
 
 NOTHING = "nothing"  # in place of an entity, an answer or a label
@@ -70,15 +70,23 @@ class Judgement(NamedTuple):
 
 def evaluate(
     folder: str | Path, data: str | Path, task: str = "", *, part: str = "dev",
-    columns: Mapping[str, str] | None = None, several: str = "", bad: Bad | None = None, device: str = "auto",
+    columns: Mapping[str, str] | None = None, reading: Reading = Reading(), device: str = "auto",
     precision: Precision = "auto", batch_tokens: int = 0,
 ) -> Judgement:  # fmt: skip
     """Judge a fine-tuning's folder. task: a benchmark, or its kind where the data are one's own; '' = as it learnt."""
     predictor, remarks = opened(folder, device=device, precision=precision, batch_tokens=batch_tokens)
-    benchmark = _benchmark(predictor, task, Path(data))
+    read = reading._replace(columns={**reading.columns, **(columns or {})})
+    return held(predictor, Path(data), task, part, read)._replace(remarks=remarks)
+
+
+def held(
+    predictor: Predictor, data: Path, task: str = "", part: str = "dev", reading: Reading = Reading()
+) -> Judgement:  # fmt: skip
+    """A model that is there, held against data."""
     if part not in PARTS:
         raise UserError(f"part {part!r} is none: choose {', '.join(PARTS)}")
-    found = _read(predictor, benchmark, Path(data), part, columns, several, bad)
+    benchmark = _benchmark(predictor, task, data)
+    found = _read(predictor, benchmark, data, part, reading)
     asked = [one for one in found.examples if known(one)]
     if not asked:
         raise UserError(f"{data} has no example whose answer is known: litebert predict asks such data")
@@ -86,10 +94,9 @@ def evaluate(
         mine = predictor.task.measures
         first = [name for name in benchmark.measures if name in mine]
         predictor.task.measures = (*first, *(name for name in mine if name not in first))
-    name, place = (benchmark.name, part if Path(data).is_dir() else "") if benchmark else (predictor.kind, "")
+    name, place = (benchmark.name, part if data.is_dir() else "") if benchmark else (predictor.kind, "")
     made = judge(predictor, asked)
-    return made._replace(task=name, part=place, left=found.left, unanswered=len(found.examples) - len(asked),
-                         remarks=remarks)  # fmt: skip
+    return made._replace(task=name, part=place, left=found.left, unanswered=len(found.examples) - len(asked))
 
 
 def judge(predictor: Predictor, examples: Sequence[Example]) -> Judgement:
@@ -170,20 +177,18 @@ def _benchmark(predictor: Predictor, task: str, data: Path) -> Benchmark | None:
     return found
 
 
-def _read(
-    predictor: Predictor, benchmark: Benchmark | None, data: Path, part: Part, columns: Mapping[str, str] | None,
-    several: str, bad: Bad | None,
-) -> Read:  # fmt: skip
+def _read(predictor: Predictor, benchmark: Benchmark | None, data: Path, part: Part, reading: Reading) -> Read:
     """The examples, with their answers."""
     if not data.exists():
         raise UserError(f"{data} does not exist: name a file, or the folder of a benchmark")
+    check(predictor.kind, benchmark, reading)
     if benchmark is None:
         learnt = {} if predictor.trained.benchmark else predictor.trained.columns
-        return own.read(data, predictor.kind, {**learnt, **(columns or {})}, several=several, bad=bad or "refuse")
-    if columns or several:
-        raise UserError(f"{benchmark.name} has columns of its own: leave out columns and several, or say "
-                        f"{benchmark.kind} in its place")  # fmt: skip
+        return own.read(
+            data, predictor.kind, {**learnt, **reading.columns}, several=reading.several, bad=reading.bad or "refuse",
+            delimiter=reading.delimiter, header=reading.header,
+        )  # fmt: skip
     if data.is_dir():
         labelled = bool(benchmark.judged) if part == "test" else None
-        return benchmark.read(data, part, labelled=labelled, bad=bad)
-    return benchmark.read_files([data], labelled=True, bad=bad)
+        return benchmark.read(data, part, labelled=labelled, bad=reading.bad)
+    return benchmark.read_files([data], labelled=True, bad=reading.bad)
