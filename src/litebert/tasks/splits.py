@@ -120,16 +120,13 @@ def _chosen(units: list[_Unit], share: float) -> Iterable[_Unit]:
     """The units of a stratum, in the order of their numbers, that are taken out."""
     if min(share, 1 - share) * len(units) >= MANY:
         return [unit for unit in units if unit.draw < share * 2.0**64]
-    total = sum(len(unit.rows) for unit in units)
-    wanted, count, chosen = share * total, 0, []
-    if total > 1:
-        wanted = min(max(wanted, 1.0), total - 1.0)  # both sides see it
-    for unit in units[: len(units) - 1]:
+    wanted, count, chosen = share * sum(len(unit.rows) for unit in units), 0, []
+    for unit in units[: len(units) - 1]:  # one at least is learnt from
         if abs(count + len(unit.rows) - wanted) > abs(count - wanted):
             break
         chosen.append(unit)
         count += len(unit.rows)
-    if not chosen and len(units) > 1:  # units that are larger than the share
+    if not chosen and len(units) > 1:  # and one judged by, though it is larger than the share
         return [min(units, key=lambda unit: len(unit.rows))]
     return chosen
 
