@@ -64,8 +64,10 @@ def measure(contest: Contest, arms: Sequence[str] = ARMS, watch: Watch = lambda 
     terms = contest.terms()
     for arm in ARMS:
         kept = _result(contest.out, arm)
-        if kept.is_file() and arm in arms:
-            raise UserError(f"{kept} is there already: name another folder with --out, or delete it and {kept.stem}/")
+        begun = next((path for path in (kept, kept.with_suffix("")) if path.exists()), None)
+        if begun is not None and arm in arms:
+            raise UserError(f"{begun} is there already: name another folder with --out, or delete {kept} and "
+                            f"{kept.with_suffix('')}")  # fmt: skip
         if kept.is_file() and files.read_json(kept)["terms"] != terms:
             raise UserError(f"{kept} is of another contest: run it with the same recipe, text and length, or name "
                             "another folder with --out")  # fmt: skip
