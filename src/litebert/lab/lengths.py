@@ -7,10 +7,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from litebert.lab import bars, page
-from litebert.lab.bars import Bar, Row
+from litebert.lab import page, whiskers
 from litebert.lab.figures import Side
 from litebert.lab.judged import Judged, Scale
+from litebert.lab.whiskers import Dot
 from litebert.tasks import bootstrap
 
 _ENDS = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192]
@@ -48,13 +48,10 @@ def by_length(judged: Sequence[Sequence[Judged]], names: Sequence[str], scale: S
     means = [[mean([one.score for one in run if one.tokens is not None and group.low <= one.tokens <= group.high])
               for group in groups] for run in judged]  # fmt: skip
     several = len(names) > 1
-    rows = [Row(name, [_bar(each, f"{name}: " if several else "", scale) for each in run], place)
-            for place, (name, run) in enumerate(zip(names, means, strict=True))]  # fmt: skip
-    drawn = bars.chart(
-        [group.name for group in groups], rows, Side("real tokens"), Side(scale.unit),
-        label=f"{scale.title} by real tokens",
-        dots=True,
-    )  # fmt: skip
+    rows = [[_dot(each, f"{name}: " if several else "", scale) for each in run]
+            for name, run in zip(names, means, strict=True)]  # fmt: skip
+    short = [f"≤ {group.high:,}" for group in groups]  # where both ends have no room
+    drawn = whiskers.chart(short, rows, Side("real tokens"), label=f"{scale.title} by real tokens")
     columns = names if several else ("examples", scale.title, "95 %")
     cells = [[group.name, *(cell for run in means for cell in _cells(run[place], scale, several))]
              for place, group in enumerate(groups)]  # fmt: skip
@@ -103,12 +100,12 @@ def wilson(share: float, count: int) -> tuple[float, float]:
     return max(0.0, (middle - reach) / (1 + _Z**2 / count)), min(1.0, (middle + reach) / (1 + _Z**2 / count))
 
 
-def _bar(each: Mean | None, who: str, scale: Scale) -> Bar | None:
+def _dot(each: Mean | None, who: str, scale: Scale) -> Dot | None:
     if each is None:
         return None
     value, low, high = (scale.times * end for end in (each.value, each.low, each.high))
     told = f"{who}{scale.show(each.value)} of {each.examples:,} ({scale.show(each.low)} to {scale.show(each.high)})"
-    return Bar(value, low, high, told)
+    return Dot(value, low, high, told)
 
 
 def _cells(each: Mean | None, scale: Scale, several: bool) -> list[str]:

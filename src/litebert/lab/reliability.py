@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litebert.lab import axes, bars, figures, page, told
-from litebert.lab.bars import Bar, Row
+from litebert.lab import axes, figures, page, told
 from litebert.lab.figures import Side
 from litebert.lab.judged import Judged, probabilities
 from litebert.lab.tuned import Tuned
 from litebert.tasks import calibration
 from litebert.tasks.calibration import Bin, Calibration
+
+_ACROSS = axes.axis((0.0, 100.0))
 
 
 def asked(run: Tuned, judged: Sequence[Judged]) -> tuple[list[float], list[bool], str]:
@@ -45,7 +46,8 @@ def shown(run: Tuned, judged: Sequence[Judged]) -> str:
         page.figure("How many", what, _counts(found.bins, side, what)),
     ])  # fmt: skip
     rows = [
-        [f"{100 * each.low:.0f}–{100 * each.high:.0f} %", page.number(each.examples, f"{each.examples:,}"),
+        [f'<span class="whole">{100 * each.low:.0f}–{100 * each.high:.0f} %</span>',
+         page.number(each.examples, f"{each.examples:,}"),
          page.number(each.confidence, told.percent(each.confidence)),
          page.number(each.accuracy, told.percent(each.accuracy)),
          page.number(each.accuracy - each.confidence, f"{100 * (each.accuracy - each.confidence):+.1f}")]
@@ -75,27 +77,33 @@ def _words(found: Calibration, what: str) -> str:
 
 
 def _diagram(bins: Sequence[Bin], side: str) -> str:
-    across = up = axes.axis((0.0, 100.0))
+    up = _ACROSS
     left, top, right, bottom = figures.BOX
     parts = []
     for each in bins:
-        if not each.examples:
-            continue
-        begin, end = figures.at_x(across, 100 * each.low), figures.at_x(across, 100 * each.high)
-        height, share = figures.at_y(up, 100 * each.accuracy), figures.at_x(across, 100 * each.confidence)
-        words = f"{each.examples:,}: sure by {told.percent(each.confidence)}, right in {told.percent(each.accuracy)}"
-        parts.append(
-            f'<g class="c0"><title>{page.text(words)}</title><rect class="bar" x="{begin + 1:.1f}" y="{height:.1f}" '
-            f'width="{end - begin - 2:.1f}" height="{bottom - height:.1f}"/>'
-            f'<circle class="dot" cx="{share:.1f}" cy="{height:.1f}" r="3.4"/></g>'
-        )
+        if each.examples:
+            height, share = figures.at_y(up, 100 * each.accuracy), figures.at_x(_ACROSS, 100 * each.confidence)
+            words = (
+                f"{each.examples:,}: sure by {told.percent(each.confidence)}, right in {told.percent(each.accuracy)}"
+            )
+            dot = f'<circle class="dot" cx="{share:.1f}" cy="{height:.1f}" r="3.4"/>'
+            parts.append(_column(each, height, words, dot))
     parts.append(f'<path class="level" d="M{left} {bottom}L{right} {top}"/>')
-    return figures.frame(across, up, Side(f"{side}, %"), parts, label="Share of right answers by confidence")
+    return figures.frame(_ACROSS, up, Side(f"{side}, %"), parts, label="Share of right answers by confidence")
 
 
 def _counts(bins: Sequence[Bin], side: str, what: str) -> str:
-    shown = [Bar(each.examples, told=f"{each.examples:,} {what}") for each in bins]
-    groups = [f"{100 * each.low:.0f}–{100 * each.high:.0f}" for each in bins]
-    return bars.chart(
-        groups, [Row(what, shown)], Side(f"{side}, %"), Side(what, zero=True), label=f"{what} by confidence"
+    up = axes.axis([each.examples for each in bins], zero=True)
+    parts = [
+        _column(each, figures.at_y(up, each.examples), f"{each.examples:,} {what}") for each in bins if each.examples
+    ]
+    return figures.frame(_ACROSS, up, Side(f"{side}, %"), parts, label=f"{what} by confidence")
+
+
+def _column(each: Bin, height: float, words: str, more: str = "") -> str:
+    """A bar over all of a bin."""
+    begin, end = figures.at_x(_ACROSS, 100 * each.low), figures.at_x(_ACROSS, 100 * each.high)
+    return (
+        f'<g class="c0"><title>{page.text(words)}</title><rect class="bar" x="{begin + 1:.1f}" y="{height:.1f}" '
+        f'width="{end - begin - 2:.1f}" height="{figures.BOX[3] - height:.1f}"/>{more}</g>'
     )
