@@ -9,12 +9,12 @@ import pytest
 
 from litebert.config import ConfigError
 from litebert.errors import UserError
-from litebert.tasks import bootstrap, prepared, sureness
+from litebert.tasks import bootstrap, prepared, sureness, trained
 from litebert.tasks.choice import Choice, Chosen
 from litebert.tasks.classify import Classified, Classify
 from litebert.tasks.examples import Choice as Question
 from litebert.tasks.examples import Text, Words
-from litebert.tasks.finetune import begin, usual
+from litebert.tasks.finetune import begin, finetune, usual
 from litebert.tasks.prepared import Shaped
 from litebert.tasks.regress import Regress, Scored
 from litebert.tasks.sources import Reading, source
@@ -57,6 +57,18 @@ def test_a_benchmark_s_files_are_found_and_one_file_of_it_is_read_in_its_form(tm
     assert (found.name, len(found.train), len(found.dev)) == ("sst-2", 20, 6)
     alone = source("sst-2", folder / "SST-2" / "train.tsv", held_out=0.2)
     assert len(alone.train) + len(alone.dev) == 20
+
+
+def test_a_benchmark_has_its_own_measure_decide_and_the_folder_remembers_it(tmp_path: Path) -> None:
+    saved_model(tmp_path / "model")
+    (tmp_path / "data").mkdir()
+    for part, count in (("train", 24), ("dev", 12)):
+        rows = [f"x\t{n % 2}\t\tthe {'boat' if n % 2 else 'sea'} is old {n}" for n in range(count)]
+        (tmp_path / "data" / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    done = finetune("cola", tmp_path / "model", tmp_path / "data", tmp_path / "run", device="cpu", steps=2, length=32)
+    assert done.measure == "matthews"
+    assert trained.load(tmp_path / "run").task.measures == ("matthews", "accuracy", "f1")
+    assert trained.load(tmp_path / "run").benchmark == "cola"
 
 
 def test_without_a_training_file_the_development_file_is_parted_and_it_is_said(tmp_path: Path) -> None:
@@ -198,15 +210,15 @@ def _some(kind: str) -> tuple[Task, list[Any], list[Any]]:
 def test_intervals_are_those_of_scores_computed_anew(kind: str) -> None:
     task, gold, said = _some(kind)
     found = sureness.intervals(task, gold, said)
-    main = task.measures[0]
+    assert task.measures[0] in found
 
     def again(order: Any) -> dict[str, float]:
         return task.score([gold[i] for i in order], [said[i] for i in order])
 
-    expected = bootstrap.of_any(again, 30)[main]
-    assert found[main] == pytest.approx(expected, abs=1e-9)
-    score = task.score(gold, said)[main]
-    assert found[main].low < score < found[main].high
+    expected, scores = bootstrap.of_any(again, 30), task.score(gold, said)
+    for name, ends in found.items():
+        assert ends == pytest.approx(expected[name], abs=1e-9)
+        assert ends.low < scores[name] < ends.high
 
 
 def test_answers_read_back_are_scored_as_they_were() -> None:
