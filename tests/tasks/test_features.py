@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -134,6 +135,30 @@ def test_padding_is_not_read_in_either_direction(left: bool) -> None:
     found = network(x, mask)
     for number, row in enumerate(rows):
         torch.testing.assert_close(found[number][mask[number]], network(row[None], None)[0])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("network", ["linear", "bilstm"])
+def test_what_stands_beside_a_row_changes_nothing_of_what_is_said_of_it(
+    network: str, model: Path, tmp_path: Path
+) -> None:
+    made = featuring(model, tmp_path, network=network)
+    head = made.learner(0).trainer.model.eval()
+    assert isinstance(head, Featured)
+    for reads, table in ((None, ready(model).train), (head._vectors, made.train)):
+        head._vectors = reads
+        together = made.task.outputs(as_model(head), table.fed(np.arange(6), made.task))
+        for number, beside in enumerate(together):
+            (alone,) = made.task.outputs(as_model(head), table.fed(np.array([number]), made.task))
+            np.testing.assert_allclose(alone, beside, atol=2e-3)
+
+
+def test_every_seed_begins_with_a_head_of_its_own(model: Path, tmp_path: Path) -> None:
+    made = featuring(model, tmp_path, network="bilstm")
+    first, again, other = (made.learner(seed).trainer.model.state_dict() for seed in (0, 0, 1))
+    for name in ("heads.classify.out.weight", "network.lstm.weight_ih_l0", "network.lstm.weight_hh_l1_reverse"):
+        assert first[name].equal(again[name])
+        assert not first[name].equal(other[name])
 
 
 def test_layers_begin_alike_and_the_telling_one_comes_to_count_most() -> None:
