@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from torch import nn
 
@@ -24,8 +24,11 @@ from litebert.interop import folder as folders
 from litebert.interop import tensors
 from litebert.tasks import featured, features, fit, hidden, learner, standing, sureness, trained
 from litebert.tasks.bootstrap import Interval
+from litebert.tasks.examples import Question
 from litebert.tasks.fit import PREDICTIONS, SCORES, Fitted, Tell
 from litebert.tasks.prepared import Prepared
+from litebert.tasks.span import Span
+from litebert.tasks.task import Task
 from litebert.tasks.trained import Trained
 from litebert.train.claim import claimed
 
@@ -169,8 +172,23 @@ def _save(prepared: Prepared, path: Path, winner: Fitted) -> None:
         made = learner.worn(ready.start, ready.task, settings, ready.tokenizer)
     made.load_state_dict(state)
     model = learner.as_model(made.eval())
-    found = Trained(model, ready.tokenizer, ready.task, prepared.tuning, prepared.source.name, prepared.columns)
+    task = _tuned(prepared, place(path, winner.seed) / PREDICTIONS)
+    found = Trained(model, ready.tokenizer, task, prepared.tuning, prepared.source.name, prepared.columns)
     trained.save(found, path, prepared.data())
+
+
+def _tuned(prepared: Prepared, predictions: Path) -> Task:
+    """The task as it is to answer from now on: of SQuAD 2.0 with the threshold that suits the development set best."""
+    task = prepared.ready.task
+    settled = cast("object", task)
+    if not isinstance(settled, Span) or not settled.answerable:
+        return task
+    with predictions.open(encoding="utf-8") as file:
+        answers = sureness.said([json.loads(line) for line in file])
+    made = Span.restored(settled.saved())
+    dev = cast("list[Question]", prepared.source.dev)
+    made.measures, made.threshold = settled.measures, settled.best_threshold(dev, answers)
+    return cast("Task", made)
 
 
 def as_values(outcome: Outcome) -> dict[str, Any]:
