@@ -214,6 +214,7 @@ def test_the_peers_steps_fill_the_minutes(place: Place, tmp_path: Path, within: 
     )  # fmt: skip
     assert (found["peer"]["steps"], found["peer"]["step_seconds"], found["peer"]["compile_seconds"]) == (12, 0.25, 5.0)
     assert found["peer"]["tokens"] == 12 * 4 * 48
+    assert found["peer"]["settings"]["attention"] == "eager"
     assert found["peer"]["seconds"] > 3 * 0.25  # the first steps count as any others, whatever they took
 
 

@@ -43,7 +43,7 @@ class Contest(NamedTuple):
     rate: float = 1e-3  # of the peer, from here on
     batch: int = 32
     warmup: float = 0.1
-    attention: str = "sdpa"
+    attention: str = "auto"
     compiled: bool = True
 
     def shared(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Settings(NamedTuple):
     rate: float
     batch: int
     warmup: float = 0.1  # share of the steps
-    attention: str = "sdpa"
+    attention: str = "auto"  # eager on CPU, where its backward pass is the faster one once compiled, else sdpa
     compiled: bool = True
 
 
@@ -90,7 +90,10 @@ def measure(
     where = distributed.join({}, device).device
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    made = _made(run, shards, Settings(**settings), precision.choose(run.training.precision, where), out)
+    own = Settings(**settings)
+    if own.attention == "auto":
+        own = own._replace(attention="eager" if where.type == "cpu" else "sdpa")
+    made = _made(run, shards, own, precision.choose(run.training.precision, where), out)
     row_tokens = made.settings.batch * run.data.length
     found: dict[str, Any] = {"settings": made.settings._asdict()}
     pace, planned = 0.0, steps or round(tokens / row_tokens)

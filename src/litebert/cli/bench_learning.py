@@ -35,7 +35,7 @@ def learning(
     ] = None,
     peer_steps: Annotated[int, typer.Option(help="The peer's steps, instead of minutes or tokens.", min=0)] = 0,
     peer_warmup: Annotated[float, typer.Option(help="Share of the peer's steps in which its rate rises.")] = 0.1,
-    peer_attention: Annotated[str, typer.Option(help="The peer's attention: sdpa or eager.")] = "sdpa",
+    peer_attention: Annotated[str, typer.Option(help="The peer's attention: auto, sdpa or eager.")] = "auto",
     compiled: Annotated[bool, typer.Option("--peer-compile/--no-peer-compile", help="The peer through torch.compile.")]
     = True,
 ) -> None:  # fmt: skip
