@@ -80,16 +80,18 @@ def test_every_answer_comes_back_to_the_character(layout: Any, stride: int) -> N
 
 
 def test_an_answer_that_a_window_cuts_is_not_its_answer() -> None:
-    task = Span(length=16, stride=4, question=4)
-    (example,) = drawn(1, 30)
-    for item in task.items([example], wordpiece_of()):
+    examples = drawn(20, 30)
+    items = Span(length=16, stride=4, question=4).items(examples, wordpiece_of())
+    for item in items:
         back, target = item.back, item.target
         if target.absent:
             assert (target.start, target.end) == (back.cls, back.cls) == (0, 0)
         else:
+            assert back.at <= target.start <= target.end < back.at + len(back.own)
             pieces = Stretch(*(place - back.at + back.window.begin for place in (target.start, target.end)))
             begin, end = back.located.characters(pieces)
-            assert example.context[begin:end] == example.answers[0].text  # type: ignore[index]
+            assert back.located.text[begin:end] == examples[item.example].answers[0].text  # type: ignore[index]
+    assert 0.1 < sum(item.target.absent for item in items) / len(items) < 0.9
 
 
 def test_where_no_answer_is_known_nothing_is_asked() -> None:
