@@ -24,7 +24,8 @@ PAD = 9
 
 def item(number: int, *lengths: int) -> Item:
     """Rows of so many tokens; each id tells item, row and place."""
-    rows = [Row(range(1000 * number + 100 * i, 1000 * number + 100 * i + n), [i % 2] * n) for i, n in enumerate(lengths)]
+    firsts = [1000 * number + 100 * i for i in range(len(lengths))]
+    rows = [Row(range(first, first + n), [i % 2] * n) for i, (first, n) in enumerate(zip(firsts, lengths, strict=True))]
     return Item(number, tuple(rows), number % 2)
 
 

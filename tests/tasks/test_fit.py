@@ -173,7 +173,9 @@ def test_every_event_is_told_with_its_seed_and_written_without(model: Path, tmp_
     trained(ready(model), tmp_path, seed=3, tell=told.append)
     written = record.read(tmp_path)
     assert [{**event, "seed": 3} for event in written] == told
-    assert [event["event"] for event in written if event["event"] != "step"] == ["start", "evaluation", "evaluation", "end"] or True
+    assert [event["event"] for event in written if event["event"] not in ("step", "warning")] == [
+        "start", "evaluation", "evaluation", "end"
+    ]  # fmt: skip
     assert {"step", "tokens", "seconds", "loss", "rate", "norm", "tokens_per_s"} < set(of(written, "step")[0])
     assert [event["step"] for event in of(written, "step")] == list(range(1, 13))
     real = sum(len(text.text.split()) + 2 for text in texts(45))
@@ -202,7 +204,9 @@ def test_answers_stand_in_the_examples_order_and_do_not_depend_on_the_batch(mode
     small = Asked(made.task, made.dev.examples, made.dev.table, budget=1)
     one, other = (asked.answers(learner.model, learner.trainer.precision) for asked in (made.dev, small))
     assert [a.prediction for a in one.predictions] == [b.prediction for b in other.predictions]
-    assert [a.probability for a in one.predictions] == pytest.approx([b.probability for b in other.predictions], abs=1e-6)
+    assert [a.probability for a in one.predictions] == pytest.approx(
+        [b.probability for b in other.predictions], abs=1e-6
+    )
     assert one.loss == pytest.approx(other.loss)
     lines = [json.loads(json.dumps(line)) for line in made.dev.lines(one.predictions)]
     assert [line["id"] for line in lines] == [f"b{i}" for i in range(20)]

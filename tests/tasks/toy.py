@@ -85,7 +85,10 @@ class Boats:
     def score(self, examples: Sequence[Example], predictions: Sequence[Any]) -> dict[str, float]:
         """Accuracy, and how many boats are said to be there."""
         right = [one.prediction == example.label for one, example in zip(predictions, examples, strict=True)]  # type: ignore[union-attr]
-        return {"accuracy": sum(right) / len(right), "boats": float(sum(one.prediction == "boat" for one in predictions))}
+        return {
+            "accuracy": sum(right) / len(right),
+            "boats": float(sum(one.prediction == "boat" for one in predictions)),
+        }
 
     def collapsed(self, predictions: Sequence[Any]) -> str:
         """One answer for all."""
@@ -109,7 +112,9 @@ def texts(count: int, seed: int = 0, known: bool = True) -> list[Text]:
         words = [others[i] for i in draw.integers(len(others), size=int(draw.integers(2, 14)))]
         if number % 2:
             words[int(draw.integers(len(words)))] = "boat"
-        found.append(Text(" ".join(words), None, NAMES[number % 2] if known else None, f"b{number}", Place("made", number + 1)))
+        found.append(
+            Text(" ".join(words), None, NAMES[number % 2] if known else None, f"b{number}", Place("made", number + 1))
+        )
     return found
 
 

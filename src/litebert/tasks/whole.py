@@ -42,7 +42,7 @@ def logits(model: Model, micro: Fed) -> Tensor:
     scores: Tensor = model.logits("classify", out).float()  # [R, K]
     if len(micro.rows) == len(scores):
         return scores
-    return torch.stack([part.mean(dim=0) for part in scores.split(list(micro.rows))])
+    return torch.stack([part.mean(dim=0) for part in torch.split(scores, list(micro.rows))])
 
 
 def outputs(model: Model, micro: Fed) -> list[Any]:
