@@ -60,3 +60,19 @@ def test_bfloat16_s_tanh_gelu_is_its_own_and_its_derivative_within_a_thousandth(
     torch.testing.assert_close(y.double(), exact_y, atol=1e-5, rtol=2**-8)  # of the erf form it would be off by 5e-4
     # the forms differ by 9.1e-4; bfloat16 rounds a slope of 1 to 1.13 by up to 3.9e-3, smaller ones by less
     torch.testing.assert_close(slope.double(), exact_slope, atol=9.5e-4, rtol=2**-8)
+
+
+def test_no_rows_have_a_tanh_gelu_too() -> None:
+    """A micro-batch without a masked word."""
+    x = torch.zeros(0, 8, dtype=torch.bfloat16, requires_grad=True)
+    y = activate(x, "gelu_tanh")
+    y.sum().backward()
+    assert y.shape == x.grad.shape == (0, 8)
+
+
+def test_where_the_cpu_has_no_bfloat16_its_tanh_gelu_is_pytorch_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """oneDNN refuses to activate it there."""
+    monkeypatch.setattr(onednn, "bfloat16_in_hardware", lambda: False)
+    monkeypatch.setattr(onednn, "activated", lambda *_: pytest.fail("oneDNN was asked"))
+    x = noise(5, 8).bfloat16().requires_grad_()
+    assert torch.equal(activate(x, "gelu_tanh"), F.gelu(x, approximate="tanh"))

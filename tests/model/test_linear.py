@@ -224,3 +224,19 @@ def test_the_config_s_activation_reaches_the_ffn_and_the_masked_word_head() -> N
 def test_an_unknown_activation_names_the_ones_that_exist() -> None:
     with pytest.raises(ValueError, match=r"unknown activation 'swish': choose gelu_erf, gelu_tanh, relu, tanh or none"):
         activate(noise(2), "swish")
+
+
+@pytest.mark.parametrize("how", ["full_backward", "full_backward_pre", "forward", "forward_pre"])
+def test_whoever_hooked_a_layer_is_called(how) -> None:
+    """As those do who watch gradients."""
+    layer, called = layer_of(True), list[str]()
+    getattr(layer, f"register_{how}_hook")(lambda *_: called.append(how))
+    linear(noise(5, 24).requires_grad_(), layer, "relu").sum().backward()
+    assert called == [how]
+
+
+def test_a_layer_with_a_forward_of_its_own_is_called() -> None:
+    layer = layer_of(True)
+    layer.forward = lambda x: x[..., :7] + 3.0  # type: ignore[method-assign]
+    x = noise(5, 24)
+    torch.testing.assert_close(linear(x, layer), x[:, :7] + 3.0)

@@ -13,29 +13,31 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from litebert.model import onednn
+from litebert.model.casting import Layouts
 
 
 class Dense(torch.autograd.Function):
     """x [..., I], weight [O, I], bias [O] -> x · Wᵀ + b [..., O]; all of one type that `onednn.knows`."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, layouts: Layouts | None) -> Tensor:
         """x and weight are kept, nothing else."""
         ctx.save_for_backward(x, weight)
-        return onednn.dense(x, weight, bias)
+        ctx.layouts = layouts
+        return onednn.dense(x, weight if layouts is None else layouts.ahead(weight, rows_of(x)), bias)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         """Only what is asked for."""
         x, weight = ctx.saved_tensors
-        needs_x, needs_weight, needs_bias = ctx.needs_input_grad
+        needs_x, needs_weight, needs_bias, _ = ctx.needs_input_grad
         dy, flat = upstream.reshape(-1, upstream.shape[-1]), x.reshape(-1, x.shape[-1])  # [R, O], [R, I]
-        return (
-            _to_input(dy, weight).view(x.shape) if needs_x else None,
-            _to_weight(dy, flat) if needs_weight else None,
-            dy.sum(0) if needs_bias else None,
-        )
+        dx = None
+        if needs_x:
+            turned = weight.t() if ctx.layouts is None else ctx.layouts.back(weight, len(dy))
+            dx = onednn.dense(dy, turned, None).view(x.shape)
+        return dx, _to_weight(dy, flat) if needs_weight else None, dy.sum(0) if needs_bias else None, None
 
 
 class TanhGelu(torch.autograd.Function):
@@ -60,9 +62,9 @@ class TanhGelu(torch.autograd.Function):
         return dx
 
 
-def _to_input(dy: Tensor, weight: Tensor) -> Tensor:
-    """dY·W [R, I]."""
-    return onednn.dense(dy, weight.t(), None)
+def rows_of(x: Tensor) -> int:
+    """R of x [..., I]."""
+    return x.numel() // x.shape[-1]
 
 
 def _to_weight(dy: Tensor, x: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from litebert.config import Activation
 from litebert.model import casting, onednn
-from litebert.model.dense import Dense, TanhGelu
+from litebert.model.dense import Dense, TanhGelu, rows_of
 
 
 def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
@@ -26,7 +26,7 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
         case "gelu_erf":
             return F.gelu(x)
         case "gelu_tanh":
-            if x.requires_grad and x.dtype == torch.bfloat16 and _ours(x):
+            if x.requires_grad and x.dtype == torch.bfloat16 and x.numel() and _ours(x) and onednn.knows(x.dtype):
                 y: Tensor = TanhGelu.apply(x)  # type: ignore[no-untyped-call]
                 return y
             return F.gelu(x, approximate="tanh")
@@ -39,13 +39,12 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
 
 def linear(x: Tensor, layer: nn.Linear, activation: Activation | str | None = None) -> Tensor:
     """`activation(x · Wᵀ + b)`; a layer that was wrapped, replaced or hooked is called as it is."""
-    plain = type(layer) is nn.Linear and not layer._forward_hooks and not layer._forward_pre_hooks
-    given = _given(x, layer.weight, layer.bias) if plain else None
+    given = _given(x, layer.weight, layer.bias) if _is_plain(layer) else None
     if given is None:
         return activate(layer(x), activation)
     if given.learns:
-        return activate(Dense.apply(*given[:3]), activation)  # type: ignore[no-untyped-call]
-    return onednn.dense(given.x, given.weight, given.bias, activation)
+        return activate(_learnt(given), activation)
+    return _served(given, activation)
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -53,10 +52,24 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     given = _given(x, weight, bias)
     if given is None:
         return F.linear(x, weight, bias)
-    if given.learns:
-        y: Tensor = Dense.apply(*given[:3])  # type: ignore[no-untyped-call]
-        return y
-    return onednn.dense(*given[:3])
+    return _learnt(given) if given.learns else _served(given, None)
+
+
+def _learnt(given: _Given) -> Tensor:
+    y: Tensor = Dense.apply(given.x, given.weight, given.bias, casting.layouts(given.weight))  # type: ignore[no-untyped-call]
+    return y
+
+
+def _served(given: _Given, activation: Activation | str | None) -> Tensor:
+    layouts = casting.layouts(given.weight)
+    weight = given.weight if layouts is None else layouts.ahead(given.weight, rows_of(given.x))
+    return onednn.dense(given.x, weight, given.bias, activation)
+
+
+def _is_plain(layer: nn.Linear) -> bool:
+    """Whether calling it is its product and nothing else: no hook on the way there or back, no `forward` of its own."""
+    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
+    return type(layer) is nn.Linear and not hooks and "forward" not in layer.__dict__
 
 
 class _Given(NamedTuple):

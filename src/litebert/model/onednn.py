@@ -48,6 +48,12 @@ def dense(x: Tensor, weight: Tensor, bias: Tensor | None, activation: Activation
     return call(x)
 
 
+def laid_out(weight: Tensor, rows: int) -> Tensor:
+    """The weight as products with so many rows want it; those with other numbers of rows take it as well."""
+    laid: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight.detach().contiguous(), rows)
+    return laid
+
+
 def activated(x: Tensor, activation: Activation) -> Tensor:
     """The activation alone, of contiguous x: a product of every column by 1 with the activation folded in."""
     attribute, algorithm = _FUSED[activation]

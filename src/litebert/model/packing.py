@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from litebert.model import onednn
 from litebert.model.model import Model
 
 _ROWS = 4096  # of the products that they are laid out for; products of other sizes may be made with them as well
@@ -19,8 +20,7 @@ def pack(model: Model) -> int:
     count = 0
     for layer in model.encoder.modules():
         if type(layer) is nn.Linear and _fits(layer.weight):
-            packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach().contiguous(), _ROWS)
-            layer.weight = nn.Parameter(packed, requires_grad=False)
+            layer.weight = nn.Parameter(onednn.laid_out(layer.weight, _ROWS), requires_grad=False)
             count += 1
     return count
 
@@ -29,7 +29,4 @@ def _fits(weight: Tensor) -> bool:
     """Whether oneDNN multiplies it, and it is a plain matrix."""
     if type(weight) is not nn.Parameter or weight.layout != torch.strided or weight.device.type != "cpu":
         return False
-    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
-        return False
-    known = weight.dtype == torch.float32
-    return known or (weight.dtype == torch.bfloat16 and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported()))
+    return onednn.knows(weight.dtype)
