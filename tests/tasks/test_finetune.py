@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -107,6 +109,31 @@ def test_more_seeds_are_added_and_the_others_kept(where: Path, whole: Path, tmp_
     out = tmp_path / "run"
     for count in (1, 2, 3):
         tuned(where, out, count)
+    assert everything(out) == everything(whole)
+
+
+def test_fewer_seeds_than_there_are_leave_the_folder_as_it_is(where: Path, whole: Path, tmp_path: Path) -> None:
+    """The model of the best seed lies in the folder alone: without scores.json nobody would know whose it is."""
+    out = tmp_path / "run"
+    shutil.copytree(whole, out)
+    assert files.read_json(out / "scores.json")["best_seed"] > 0
+    with pytest.raises(UserError, match="--seeds 3"):
+        tuned(where, out, 1)
+    tuned(where, out, 3)
+    assert everything(out) == everything(whole)
+
+
+def test_a_crash_after_a_seed_that_is_not_the_best_is_mended(
+    where: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    out, best = tmp_path / "run", files.read_json(whole / "scores.json")["best_seed"]
+    assert best < 2
+    tuned(where, out, best + 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(seeds.sureness, "intervals", mock.Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            tuned(where, out, 3)
+    tuned(where, out, 3)
     assert everything(out) == everything(whole)
 
 

@@ -142,10 +142,13 @@ def _left(
     before = files.read_json(scores) if scores.is_file() else {}
     if before.get("seeds") == [one._asdict() for one in done] and (path / folders.OURS).is_file():
         return {name: Interval(*ends) for name, ends in before["interval"].items()}
-    scores.unlink(missing_ok=True)
     if (home / tensors.NAME).is_file():
+        scores.unlink(missing_ok=True)  # they speak of another model from here on
         _save(prepared, path, winner)
     elif before.get("best_seed") != winner.seed:
+        if len(before.get("seeds", ())) > len(done):
+            raise UserError(f"{path} holds the best of {len(before['seeds'])} seeds, and {len(done)} are asked for: "
+                            f"ask for as many with --seeds {len(before['seeds'])}")  # fmt: skip
         raise FolderError(f"{home} has lost its weights: delete that folder, and the same command trains it again")
     shutil.copyfile(home / PREDICTIONS, path / PREDICTIONS)
     with (home / PREDICTIONS).open(encoding="utf-8") as file:
