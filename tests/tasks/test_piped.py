@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from litebert.errors import UserError
@@ -49,6 +51,17 @@ def test_a_quoted_field_may_go_over_lines_and_a_short_row_is_told() -> None:
     assert isinstance(found[1], Left)
     assert found[1].place.row == 4
     assert "1 columns" in found[1].why
+
+
+def test_a_quoted_field_may_be_longer_than_python_reads_unasked() -> None:
+    """Whoever read a file before in the same process has raised the limit: here it stands where Python has it."""
+    before = csv.field_size_limit(131_072)
+    try:
+        found = read(f'text\n"{"x" * 140_000}"\n', form="csv")
+    finally:
+        csv.field_size_limit(before)
+    assert isinstance(found[0], Text)
+    assert len(found[0].text) == 140_000
 
 
 def test_words_come_from_running_text_or_are_cut_already() -> None:

@@ -12,6 +12,7 @@ from litebert.errors import UserError
 from litebert.tasks import given
 from litebert.tasks.examples import Example, Left, Place
 from litebert.tasks.readers.columns import Kind
+from litebert.tasks.readers.delimited import LONGEST
 from litebert.tasks.readers.faults import Bad, RowError, left
 from litebert.text.long_json import kind_of
 
@@ -89,6 +90,7 @@ def _quoted(rows: _Rows) -> _Rows:
                 damaged[number] = line
             yield ("" if isinstance(line, RowError) else line) + "\n"
 
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     reader = csv.reader(texts(), strict=True)
 
     def fields() -> _Rows:

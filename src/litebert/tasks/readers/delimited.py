@@ -13,7 +13,7 @@ from litebert.tasks.readers.faults import RowError
 from litebert.tasks.readers.lines import Lines
 from litebert.tasks.readers.tables import NAMES, Rows, Table
 
-_LONGEST = 2**31 - 1  # characters of a field: Python's own bound of 131,072 is shorter than a long document
+LONGEST = 2**31 - 1  # characters of a field: Python's own bound of 131,072 is shorter than a long document
 _RETURN = "a carriage return stands within the line: end lines with \\n or \\r\\n"
 _Records = Iterator[tuple[int, Sequence[str] | RowError]]
 
@@ -61,7 +61,7 @@ def _plain(lines: Lines, delimiter: str) -> _Records:
 
 
 def _quoted(lines: Lines, delimiter: str) -> _Records:
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     reader: Any = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
     while True:
         begin = reader.line_num + 1
