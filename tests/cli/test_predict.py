@@ -76,6 +76,17 @@ def test_every_form_of_input_gives_the_same_answers(name: str, runs: Path, tmp_p
     ]
 
 
+def test_answers_are_not_written_over_what_is_read(runs: Path, tmp_path: Path) -> None:
+    """Opened to be written it would be empty before its second row is read."""
+    source = written(tmp_path, "in.jsonl")
+    before = source.read_text(encoding="utf-8")
+    (tmp_path / "other.jsonl").hardlink_to(source)
+    for output in ("in.jsonl", "other.jsonl"):
+        said = refused("predict", runs / "classify", "--input", source, "--output", tmp_path / output)
+        assert "--input" in said
+        assert source.read_text(encoding="utf-8") == before
+
+
 def test_answers_as_a_table_are_those_of_the_lines(runs: Path, tmp_path: Path) -> None:
     source = written(tmp_path, "in.csv")
     shared = ("predict", runs / "classify", "--input", source, "--text", "review")
