@@ -240,3 +240,14 @@ def test_a_layer_with_a_forward_of_its_own_is_called() -> None:
     layer.forward = lambda x: x[..., :7] + 3.0  # type: ignore[method-assign]
     x = noise(5, 24)
     torch.testing.assert_close(linear(x, layer), x[:, :7] + 3.0)
+
+
+def test_torch_func_takes_gradients_of_every_row() -> None:
+    """Of each example its own: an autograd function of ours stands in its way."""
+    layer, x = layer_of(True), noise(5, 24)
+
+    def lost(weight: Tensor, row: Tensor) -> Tensor:
+        return module.product(row[None], weight, layer.bias).sum()
+
+    found = torch.func.vmap(torch.func.grad(lost), (None, 0))(layer.weight.detach(), x)
+    torch.testing.assert_close(found, x[:, None].expand(-1, 7, -1))
