@@ -11,8 +11,9 @@ import torch
 from litebert import files
 from litebert.config import ConfigError
 from litebert.errors import UserError
+from litebert.files import FolderError
 from litebert.tasks import prepared as preparing
-from litebert.tasks import sources
+from litebert.tasks import sources, trained
 from litebert.tasks.finetune import begin
 from litebert.tasks.prepared import Prepared
 from litebert.tasks.sweep import sweep, values
@@ -94,3 +95,9 @@ def test_a_sweep_and_a_fine_tuning_do_not_share_a_folder(where: Path, tmp_path: 
     sweep(prepared(where, steps=1), tmp_path / "two", {"batch": [8]})
     with pytest.raises(UserError, match="and no fine-tuning: name another folder"):
         tuned(where, tmp_path / "two", steps=1)
+
+
+def test_who_asks_a_sweep_is_told_the_name_of_a_point(where: Path, tmp_path: Path) -> None:
+    sweep(prepared(where, steps=1), tmp_path / "sweep", {"batch": [8]})
+    with pytest.raises(FolderError, match=r"is a sweep: name the fine-tuning of one of its points, as .*sweep.batch=8"):
+        trained.load(tmp_path / "sweep")

@@ -48,7 +48,8 @@ def split(examples: Sequence[Example], share: float, seed: int) -> Split:
         for unit in _chosen(found, share):
             taken.update(unit.rows)
     if not taken or len(taken) == len(examples):
-        raise UserError(f"{len(units)} examples that may be parted give no share of {share:g}: name a development file")
+        raise UserError(f"{len(examples)} examples in {len(units)} groups, each of the same text or article, give "
+                        f"no share of {share:g}, as no group is parted: name a development file")  # fmt: skip
     train = [one for i, one in enumerate(examples) if i not in taken]
     dev = [one for i, one in enumerate(examples) if i in taken]
     return Split(train, dev, notes(train, dev))

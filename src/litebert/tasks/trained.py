@@ -74,6 +74,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
     """A finished fine-tuning, ready to answer: `load("run").model`."""
     path = Path(folder)
     if not (path / TASK).is_file():
+        if swept := sorted(path.glob(f"*=*/{TASK}")):
+            raise FolderError(f"{path} is a sweep: name the fine-tuning of one of its points, as {swept[0].parent}")
         what = f"holds no {TASK}" if path.is_dir() else "is no folder"
         raise FolderError(f"{path} {what}: name the folder of a fine-tuning, as `litebert finetune` writes it")
     values, tuning = files.read_json(path / TASK), read_tuning(path / TUNING)

@@ -99,5 +99,12 @@ def test_the_files_of_another_task_are_not_taken_for_its_own(task: str, of: str,
     assert "train.tsv" in refused(by, glue.read, path, task=task)
 
 
+def test_a_table_of_ones_own_is_not_called_a_test_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "own.csv", "text,label\nfine,1\n")
+    said = refused(by, glue.read, path, task="sst-2")
+    assert "test file" not in said
+    assert "say classify instead for a table of your own" in said
+
+
 def test_a_task_that_is_none_is_named() -> None:
     assert refused(by, glue.read, Path("x"), task="sst2") == "unknown GLUE task 'sst2': did you mean 'sst-2'?"

@@ -52,8 +52,11 @@ def read(path: Path, task: str, *, labelled: bool = True, bad: Bad = "refuse") -
         columns = {"text": "sentence", "id": "index"}
     elif task == "cola":
         table = tables.opened(path, delimiter="\t", quotes=False, header=False)
-    if labelled and columns.get("label", "label") not in table.columns:
-        raise UserError(f"{path} has no column {columns.get('label', 'label')!r}: it is a test file, without labels; "
-                        f"name one with {', '.join(COLUMNS[task].values())}")  # fmt: skip
+    if labelled and (wanted := columns.get("label", "label")) not in table.columns:
+        if columns.get("text", "text") in table.columns:
+            raise UserError(f"{path} has no column {wanted!r}: it is a test file, without labels; "
+                            f"name one with {', '.join(COLUMNS[task].values())}")  # fmt: skip
+        raise UserError(f"{path} has no column {wanted!r} among {', '.join(table.columns)} (parted by tabs): name a "
+                        f"file of {task} as GLUE has it, or say {kind} instead for a table of your own")  # fmt: skip
     there = {role: column for role, column in columns.items() if column in table.columns or role not in ("label", "id")}
     return shapes.examples(table, kind, there, labels=LABELS[task], labelled=labelled, bad=bad)
