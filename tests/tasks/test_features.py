@@ -231,6 +231,14 @@ def test_what_only_blocks_that_learn_can_have_is_refused_with_features(field: st
         Tuning(mode="features", **{field: value[field]})
 
 
+@pytest.mark.parametrize(("field", "value"), [("layers", "last"), ("network", "bilstm")])
+def test_what_a_head_on_features_reads_is_refused_without_them(field: str, value: str) -> None:
+    """Else it would change nothing, and nobody would say so."""
+    assert getattr(Tuning(mode="features", **{field: value}), field) == value  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=f"{field} '{value}' is of a head on features: set mode=features"):
+        Tuning(**{field: value})  # type: ignore[arg-type]
+
+
 def _word(body: Model) -> torch.Tensor:
     return body.embedding.word.weight
 

@@ -79,7 +79,17 @@ def _problems(s: Tuning) -> Iterable[str]:
             yield f"{name} {value} is not a share below 1: choose 0.0 to 0.99"
     if not s.steps and not 0.0 < s.epochs < float("inf"):
         yield f"epochs {s.epochs} trains nothing: choose more than 0, or set steps"
-    if s.mode == "features" and (s.freeze or s.freeze_embedding or s.layer_decay != 1.0 or s.unshare):
-        yield "mode 'features' trains no block: leave out freeze, freeze_embedding, layer_decay and unshare"
+    yield from _idle(s)
     if s.long == "head-tail" and s.head >= s.length:
         yield f"head {s.head} leaves no room for a tail in length {s.length}: choose less"
+
+
+def _idle(s: Tuning) -> Iterable[str]:
+    """What is set and has no meaning in this mode."""
+    if s.mode == "features":
+        if s.freeze or s.freeze_embedding or s.layer_decay != 1.0 or s.unshare:
+            yield "mode 'features' trains no block: leave out freeze, freeze_embedding, layer_decay and unshare"
+        return
+    for name in ("layers", "network"):
+        if getattr(s, name) != Tuning.model_fields[name].default:
+            yield f"{name} {getattr(s, name)!r} is of a head on features: set mode=features, or leave it out"
