@@ -196,7 +196,8 @@ class Span:
         if self.answerable:
             absent = [one.no_answer or 0.0 for one in said]
             best = squad_metric.squad2([one.best for one in said], gold, absent)
-            report = best | {name: squad_metric.squad2(texts, gold)[name] for name in ("f1", "exact")}
+            given = squad_metric.squad2(texts, gold)
+            report = best | {name: given[name] for name in ("f1", "exact")}
         elif self.judge == "cmrc":
             report = cmrc_metric.cmrc(texts, gold)
         else:  # a question without an answer, which was not among the examples that settled this, counts as missed
