@@ -76,6 +76,15 @@ def test_every_form_of_input_gives_the_same_answers(name: str, runs: Path, tmp_p
     ]
 
 
+def test_a_table_with_another_delimiter_is_answered_where_it_is_named(runs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "texts.csv"
+    file.write_text("text;label\n" + "".join(f"{one};a\n" for one in TEXTS), encoding="utf-8")
+    call = ["predict", runs / "classify", "--input", file, "--output", tmp_path / "out.jsonl"]
+    assert "name the delimiter, ';'" in refused(*call)
+    assert litebert(*call, "--delimiter", ";").code == 0
+    assert len(lines(tmp_path / "out.jsonl")) == len(TEXTS)
+
+
 def test_answers_are_not_written_over_what_is_read(runs: Path, tmp_path: Path) -> None:
     """Opened to be written it would be empty before its second row is read."""
     source = written(tmp_path, "in.jsonl")

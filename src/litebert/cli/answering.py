@@ -35,7 +35,8 @@ class Asked(NamedTuple):
 
 
 def asked(
-    source: str, kind: Kind, benchmark: Benchmark | None, part: Part, columns: Mapping[str, str], form: str, bad: Bad
+    source: str, kind: Kind, benchmark: Benchmark | None, part: Part, columns: Mapping[str, str], form: str, bad: Bad,
+    delimiter: str | None = None,
 ) -> Asked:  # fmt: skip
     """The examples of a file, of a part of a benchmark's folder, or of a pipe."""
     from litebert.tasks import given, piped
@@ -44,6 +45,8 @@ def asked(
     if source == STDIN or path.is_fifo():
         if source == STDIN and sys.stdin.isatty():
             typer.echo("litebert: texts are read from the terminal, one a line; Ctrl-D ends", err=True)
+        if delimiter:
+            raise UserError(f"--delimiter {delimiter!r} is for files: name one with --input, or say --format tsv")
         lines = _lines(os.open(path, os.O_RDONLY) if source != STDIN else sys.stdin.fileno())
         return Asked(piped.of_lines(lines, kind, columns, form=form, bad=bad), None, False)
     if not path.exists():
@@ -51,9 +54,9 @@ def asked(
     if benchmark is None and path.is_dir() and kind != "choice":
         raise UserError(f"{path} is a folder: name a file, or the benchmark whose files it holds with --task")
     if benchmark is None:
-        return Asked(given.of_file(path, kind, columns, form=form, bad=bad), _rows([path]))
-    if columns or form:
-        raise UserError(f"{benchmark.name} has a form of its own: leave out columns and format, or --task")
+        return Asked(given.of_file(path, kind, columns, form=form, bad=bad, delimiter=delimiter), _rows([path]))
+    if columns or form or delimiter:
+        raise UserError(f"{benchmark.name} has a form of its own: leave out columns, format and delimiter, or --task")
     paths = benchmark.where(path, part) if path.is_dir() else [path]
     if not paths:
         raise UserError(f"{path} holds no {part} files of {benchmark.name}: {benchmark.wanted(part)}")

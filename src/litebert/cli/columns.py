@@ -57,5 +57,9 @@ def reading(
         found[role.strip()] = column.strip()
     if bad not in ("", "refuse", "skip"):
         raise UserError(f"--bad {bad!r} is unknown: choose refuse or skip")
-    parting = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
-    return Reading(found, parting or None, header, several, bad or None)  # type: ignore[arg-type]
+    return Reading(found, parting(delimiter), header, several, bad or None)  # type: ignore[arg-type]
+
+
+def parting(delimiter: str) -> str | None:
+    """The character that is meant; None where none is named."""
+    return {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter) or None

@@ -12,6 +12,7 @@ import typer
 
 from litebert.cli import answering, console
 from litebert.cli.answering import STDIN, STDOUT, Asked
+from litebert.cli.columns import Delimiter, parting
 from litebert.cli.progress import Meter
 from litebert.cli.stopping import stoppable
 from litebert.errors import UserError
@@ -42,6 +43,7 @@ def predict(
     form: Annotated[
         str, typer.Option("--format", help="Of the input, where its name does not say: txt, jsonl, csv, tsv.")
     ] = "",
+    delimiter: Delimiter = "",
     output_form: Annotated[str, typer.Option(help="Of standard output: jsonl, csv or tsv.")] = "",
     task: Annotated[str, typer.Option(help="The benchmark whose files are read; of a folder, unsaid: the model's own.")]
     = "",
@@ -86,7 +88,7 @@ def predict(
     if part not in benchmarks.PARTS:
         raise UserError(f"part {part!r} is none: choose {', '.join(benchmarks.PARTS)}")
     wanted = _columns(answers, text, pair, columns or [], named)
-    asked = answering.asked(source, answers.kind, named, part, wanted, form, bad)  # type: ignore[arg-type]
+    asked = answering.asked(source, answers.kind, named, part, wanted, form, bad, parting(delimiter))  # type: ignore[arg-type]
     with stoppable("what was answered until then is written, in whole lines"):
         if submission:
             _submit(answers, asked, submission, named, Path(output))

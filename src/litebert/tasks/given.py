@@ -29,18 +29,20 @@ _RAW = "text"  # the column that holds running text; others hold words already
 
 
 def of_file(
-    path: Path, kind: Kind, columns: Mapping[str, str] | None = None, *, form: str = "", bad: Bad = "refuse"
+    path: Path, kind: Kind, columns: Mapping[str, str] | None = None, *, form: str = "", bad: Bad = "refuse",
+    delimiter: str | None = None,
 ) -> Iterator[Example | Left]:  # fmt: skip
-    """Every row of a file as an example without its answer, or left out."""
+    """Every row of a file as an example without its answer, or left out. delimiter: None = by form or name."""
     if form and form not in FORMS:
         raise UserError(f"format {form!r} is none: choose {', '.join(FORMS)}")
-    if form == "txt" or (not form and suffix(path) == ".txt" and not columns):
+    if not delimiter and (form == "txt" or (not form and suffix(path) == ".txt" and not columns)):
         return _lines(path, kind, bad)
-    shape = "table" if form else own.form_of(path, kind)
+    shape = "table" if form or delimiter else own.form_of(path, kind)
     if shape != "table":
         read = own.read(path, kind, columns, form=shape, labelled=False, bad=bad)
         return chain(map(unanswered, read.examples), read.left)
-    table = _asking(_opened(path, form), kind, columns or {})
+    opened = tables.opened(path, delimiter=delimiter) if delimiter else _opened(path, form)
+    table = _asking(opened, kind, columns or {})
     return _examples(table, kind, columns or {}, bad)
 
 
