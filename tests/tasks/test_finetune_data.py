@@ -15,6 +15,7 @@ from litebert.tasks.classify import Classified, Classify
 from litebert.tasks.examples import Answer, Text, Words
 from litebert.tasks.examples import Choice as Question
 from litebert.tasks.finetune import begin, finetune, usual
+from litebert.tasks.multilabel import Labelled, Multilabel
 from litebert.tasks.prepared import Shaped
 from litebert.tasks.regress import Regress, Scored
 from litebert.tasks.sources import Reading, source
@@ -196,6 +197,10 @@ def _some(kind: str) -> tuple[Task, list[Any], list[Any]]:
             task = Choice()
             gold = [Question("", "q", ("a", "b"), n % 2) for n in range(30)]
             said = [Chosen(n % 2 if ok else 1 - n % 2, 0.5, [0.5, 0.5]) for n, ok in enumerate(right)]
+        case "multilabel":
+            task = Multilabel(["a", "b", "c"])
+            gold = [Text("x", label=frozenset("abc"[n % 2 :])) if n % 4 else Text("x", label="b") for n in range(30)]
+            said = [Labelled(["a", "b"] if ok else ["c"], {}) for ok in right]
         case "regress":
             task = Regress()
             gold = [Text("x", label=float(n)) for n in range(30)]
@@ -214,7 +219,7 @@ def _some(kind: str) -> tuple[Task, list[Any], list[Any]]:
     return task, gold, said
 
 
-@pytest.mark.parametrize("kind", ["classify", "choice", "regress", "span", "tag"])
+@pytest.mark.parametrize("kind", ["classify", "choice", "multilabel", "regress", "span", "tag"])
 def test_intervals_are_those_of_scores_computed_anew(kind: str) -> None:
     task, gold, said = _some(kind)
     found = sureness.intervals(task, gold, said)
@@ -229,6 +234,13 @@ def test_intervals_are_those_of_scores_computed_anew(kind: str) -> None:
         assert ends.low < scores[name] < ends.high
 
 
+def test_the_interval_of_several_labels_is_not_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute for five thousand texts."""
+    task, gold, said = _some("multilabel")
+    monkeypatch.setattr(task, "score", lambda *_: pytest.fail("it is judged anew"))
+    assert list(sureness.intervals(task, gold, said)) == ["f1_micro"]
+
+
 def test_the_interval_of_answers_judges_each_of_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """SQuAD 2.0 judged a thousand times took ten minutes at the end of every fine-tuning."""
     task, gold, said = _some("span")
@@ -239,7 +251,7 @@ def test_the_interval_of_answers_judges_each_of_them_once(monkeypatch: pytest.Mo
 
 
 def test_answers_read_back_are_scored_as_they_were() -> None:
-    for kind in ("classify", "choice", "regress", "span", "tag"):
+    for kind in ("classify", "choice", "multilabel", "regress", "span", "tag"):
         task, gold, said = _some(kind)
         again = sureness.said([{"id": "1", "text": "x", **one._asdict()} for one in said])
         assert task.score(gold, again) == task.score(gold, said)

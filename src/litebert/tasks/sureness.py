@@ -14,6 +14,8 @@ from litebert.tasks.bootstrap import Interval, Order
 from litebert.tasks.choice import Choice
 from litebert.tasks.classify import Classify
 from litebert.tasks.examples import Example, Text, Words
+from litebert.tasks.metrics import Counts
+from litebert.tasks.multilabel import Multilabel
 from litebert.tasks.span import Span
 from litebert.tasks.tag import Tag
 from litebert.tasks.task import Task
@@ -39,6 +41,8 @@ def intervals(task: Task, examples: Sequence[Example], answers: Sequence[Any]) -
         return _of_classes(settled, examples, answers)
     if isinstance(settled, Tag) and main == "f1":
         return {main: _of_entities(examples, answers)}
+    if isinstance(settled, Multilabel) and main == "f1_micro":
+        return {main: _of_labels(examples, answers)}
 
     def again(order: Order) -> dict[str, float]:
         return {main: task.score([examples[i] for i in order], [answers[i] for i in order])[main]}
@@ -56,5 +60,15 @@ def _of_classes(task: Classify, examples: Sequence[Example], answers: Sequence[A
 
 def _of_entities(examples: Sequence[Example], answers: Sequence[Any]) -> Interval:
     gold = [one.tags or () for one in examples if isinstance(one, Words)]
-    table, _ = entities.counts(gold, [one.prediction for one in answers])
-    return bootstrap.of_sums(table.sum(axis=2), lambda sums: metrics.f1_of(sums[:, 0], sums[:, 1], sums[:, 2]))
+    return _of_found(entities.counts(gold, [one.prediction for one in answers])[0])
+
+
+def _of_labels(examples: Sequence[Example], answers: Sequence[Any]) -> Interval:
+    labels = [one.label for one in examples if isinstance(one, Text)]
+    gold = [one if isinstance(one, frozenset) else {str(one)} for one in labels]  # one alone is a list of one
+    return _of_found(metrics.sets_counts(gold, [one.prediction for one in answers])[0])
+
+
+def _of_found(counts: Counts) -> Interval:
+    """Of F1 over all that is looked for, from its hits, gold and guesses in every example [N, 3, C]."""
+    return bootstrap.of_sums(counts.sum(axis=2), lambda sums: metrics.f1_of(sums[:, 0], sums[:, 1], sums[:, 2]))
