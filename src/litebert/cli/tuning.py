@@ -118,9 +118,10 @@ def show_model(prepared: Prepared, seen: Outlook, seeds: int, points: int = 1) -
     times = seeds * points
     many = "" if times == 1 else f"; {times} times ({_many(seeds, points)}) {words.duration(seen.seconds * times)}"
     rates = f"{tuning.schedule}, peak {tuning.rate:g}, warm-up {tuning.warmup:g}, {tuning.batch} examples a step"
+    epochs = "once" if seen.epochs == 1 else f"{seen.epochs:.3g} times"
     lines = [
         ("rate", rates), ("numbers", seen.precision),
-        ("steps", f"{seen.steps:,}: {seen.epochs:.3g} times {_amount(prepared)}; judged "
+        ("steps", f"{seen.steps:,}: {epochs} {_amount(prepared)}; judged "
                   f"{'once' if seen.evaluations == 1 else f'{seen.evaluations:,} times'}"),
         ("padding", f"{seen.padding:.1%} of what is read; {console.short(seen.tokens, 'tokens')} an epoch without it"),
         ("speed", f"about {console.short(seen.tokens_per_s, 'tokens/s')}"),
@@ -186,7 +187,7 @@ def _show_best(outcome: Outcome) -> None:
         )
     if outcome.stopped:
         return
-    console.say(f"the model is {console.literal(outcome.folder)}")
+    console.say(f"the model is in {console.literal(outcome.folder)}")
     if done == 1:
         console.say("one seed says little about luck: --seeds 5 goes on from here with four more")
 
