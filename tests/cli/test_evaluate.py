@@ -59,3 +59,10 @@ def test_a_wrong_call_is_one_line(arguments: tuple[str, ...], wrong: str, run: P
 
 def test_a_folder_that_is_no_fine_tuning_is_told(data: Path, tmp_path: Path) -> None:
     assert "name the folder of a fine-tuning" in refused("evaluate", tmp_path, "--data", data)
+
+
+def test_answers_are_not_written_over_the_data(run: Path, tmp_path: Path) -> None:
+    own = tmp_path / "mine.jsonl"
+    own.write_text('{"text": "the old boat", "label": "old"}\n', encoding="utf-8")
+    assert "--data reads" in refused("evaluate", run, "--data", own, "--output", own)
+    assert own.read_text(encoding="utf-8") == '{"text": "the old boat", "label": "old"}\n'

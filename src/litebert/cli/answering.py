@@ -64,6 +64,13 @@ def asked(
     return Asked(map(_unanswered, chain.from_iterable(read)), _rows(paths))
 
 
+def refuse_same(source: str | Path, output: str | Path, option: str) -> None:
+    """Whoever writes into what is read has lost it."""
+    piped = STDIN in (str(source), str(output))
+    if not piped and Path(output).is_file() and Path(source).is_file() and Path(output).samefile(source):
+        raise UserError(f"--output {output} is the file that {option} reads: name another")
+
+
 @contextlib.contextmanager
 def sink(output: str) -> Iterator[Callable[[str], None]]:
     """What takes text to a file or to standard output, whole lines at a time, whoever presses Ctrl-C meanwhile."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from litebert.cli import console
+from litebert.cli import answering, console
 from litebert.cli.columns import (
     BadRows,
     Columns,
@@ -60,6 +60,8 @@ def evaluate(
         raise UserError(f"--output {output} does not end in .jsonl: name it {output.with_suffix('.jsonl')}")
     if output is not None and not output.parent.is_dir():
         raise UserError(f"{output.parent} is no folder: make it first")
+    if output is not None:
+        answering.refuse_same(data, output, "--data")
     from litebert.tasks import judge
     from litebert.tasks.predict import opened
 

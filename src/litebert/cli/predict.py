@@ -71,7 +71,7 @@ def predict(
     [bold]litebert predict RUN --input GLUE --submission glue --output submission[/]
     """
     _check(bad, precision, output, output_form, submission)
-    _check_apart(source, output)
+    answering.refuse_same(source, output, "--input")
     from litebert.tasks import benchmarks
     from litebert.tasks import predict as predicting
 
@@ -112,13 +112,6 @@ def _check(bad: str, precision: str, output: str, output_form: str, submission: 
     suffix = Path(output).suffix.removeprefix(".")
     if suffix not in ("jsonl", "csv", "tsv") and not output_form:
         raise UserError(f"--output {output} does not say what it is: call it .jsonl, .csv or .tsv")
-
-
-def _check_apart(source: str, output: str) -> None:
-    """Whoever writes into what is read has lost it."""
-    files = output != STDOUT and source != STDIN and Path(output).is_file() and Path(source).is_file()
-    if files and Path(output).samefile(source):
-        raise UserError(f"--output {output} is the file that --input reads: name another")
 
 
 def _columns(
