@@ -39,7 +39,7 @@ def activate(x: Tensor, activation: Activation | str | None) -> Tensor:
 
 def linear(x: Tensor, layer: nn.Linear, activation: Activation | str | None = None) -> Tensor:
     """`activation(x · Wᵀ + b)`; a layer that was wrapped, replaced or hooked is called as it is."""
-    given = _given(x, layer.weight, layer.bias) if _is_plain(layer) else None
+    given = _given(x, layer.weight, layer.bias) if is_plain(layer) else None
     if given is None:
         return activate(layer(x), activation)
     if given.learns:
@@ -66,7 +66,7 @@ def _served(given: _Given, activation: Activation | str | None) -> Tensor:
     return onednn.dense(given.x, weight, given.bias, activation)
 
 
-def _is_plain(layer: nn.Linear) -> bool:
+def is_plain(layer: nn.Linear) -> bool:
     """Whether calling it is its product and nothing else: no hook on the way there or back, no `forward` of its own."""
     hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
     return type(layer) is nn.Linear and not hooks and "forward" not in layer.__dict__

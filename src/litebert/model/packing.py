@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from litebert.model import onednn
+from litebert.model.linear import is_plain
 from litebert.model.model import Model
 
 _ROWS = 4096  # of the products that they are laid out for; products of other sizes may be made with them as well
@@ -19,7 +20,7 @@ def pack(model: Model) -> int:
     """Lay out the weights of every block; gives how many. Where oneDNN does not multiply them they stay as they are."""
     count = 0
     for layer in model.encoder.modules():
-        if type(layer) is nn.Linear and _fits(layer.weight):
+        if isinstance(layer, nn.Linear) and is_plain(layer) and _fits(layer.weight):
             layer.weight = nn.Parameter(onednn.laid_out(layer.weight, _ROWS), requires_grad=False)
             count += 1
     return count
