@@ -176,6 +176,9 @@ def test_onednn_is_asked_only_for_what_it_is_fast_in() -> None:
         assert module._given(x.double(), layer.weight, layer.bias) is None  # mixed types are F.linear's to refuse
         assert module._given(x[:0], layer.weight, layer.bias) is None
         assert linear(x[:0], layer, "relu").shape == (0, 7)
+        with onednn.switched_off():
+            assert module._given(x, layer.weight, layer.bias) is None
+        assert module._given(x, layer.weight, layer.bias) is not None
 
 
 @pytest.mark.parametrize("config", CORNERS.values(), ids=CORNERS.keys())

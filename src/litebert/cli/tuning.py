@@ -177,6 +177,8 @@ def _show_best(outcome: Outcome) -> None:
     if outcome.collapsed:
         which = ", ".join(f"seed {one.seed}" for one in outcome.collapsed)
         console.say(f"{len(outcome.collapsed)} of {done} collapsed: {which}")
+        if len(outcome.collapsed) == done:
+            console.say("nothing was learnt: pre-train the encoder longer, or try other rates (--sweep rate=5e-5,2e-4)")
     elif done > 1:
         console.say(f"none of {done} collapsed")
     ends = outcome.interval.get(outcome.measure)

@@ -14,7 +14,7 @@ from litebert import family, files, presets
 from litebert.files import FolderError
 from litebert.interop import folder, hf_keys, tf
 from litebert.interop.folder import Form
-from litebert.model import factorise, model, reshape
+from litebert.model import factorise, model, onednn, reshape
 from litebert.model.model import Model
 
 _TEXT = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.txt",
@@ -116,8 +116,8 @@ def check(before: Model, after: Model) -> list[Row]:
 def check_transformers(made: Model, path: Path) -> list[Row]:
     """The largest difference at every layer between us and the class that transformers loads from the folder.
 
-    Both compute by PyTorch's own products, which serve us only where there are gradients: what shows is the conversion,
-    not how two kernels round (on random words that grows to 1e-4 in 24 layers).
+    Both compute by PyTorch's own products: what shows is the conversion, not how two kernels round (on random words
+    that grows to 1e-4 in 24 layers).
     """
     title = (files.read_json(path / "config.json").get("architectures") or ["AutoModel"])[0]
     ids, mask, segments = _probe(made)
@@ -129,7 +129,7 @@ def check_transformers(made: Model, path: Path) -> list[Row]:
         fed = {k: v[:, None] for k, v in fed.items() if v is not None}
     theirs, way = _theirs(title, path), made.path
     made.path = "fused"  # as theirs is
-    with torch.enable_grad():
+    with torch.no_grad(), onednn.switched_off():
         result, out = theirs(**fed, output_hidden_states=True), made(ids, padding, segments)
         states = enumerate(zip(out.hidden, result.hidden_states, strict=True))
         rows = [Row(_layer(i), _gap(mine, other.to(mine.dtype))) for i, (mine, other) in states]

@@ -8,8 +8,10 @@ compiler emits.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -28,6 +30,22 @@ AMX = torch.cpu._is_amx_tile_supported()  # whether this CPU has matrix units
 def bfloat16_in_hardware() -> bool:
     """Whether this CPU multiplies bfloat16 itself."""
     return BUILT_IN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def switched_on() -> bool:
+    """Whether oneDNN is there, and nobody has switched it off."""
+    return BUILT_IN and bool(torch._C._get_mkldnn_enabled())
+
+
+@contextlib.contextmanager
+def switched_off() -> Iterator[None]:
+    """Within, all products are PyTorch's other ones: `torch.backends.mkldnn.flags`, which also warns of GPUs."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
 
 
 def knows(dtype: torch.dtype) -> bool:
