@@ -104,6 +104,6 @@ def _ours(x: Tensor) -> bool:
     """On the CPU, and not while compiling: inductor makes code for oneDNN's product only where weights are constants,
     and picks its own product anyway. Nor within torch.func, which knows PyTorch's own operators, nor where oneDNN is
     switched off (`torch.backends.mkldnn.flags`)."""
-    if x.device.type != "cpu" or not onednn.switched_on() or torch.compiler.is_compiling():
+    if x.device.type != "cpu" or torch.compiler.is_compiling() or not onednn.switched_on():
         return False
     return not torch._C._are_functorch_transforms_active()
